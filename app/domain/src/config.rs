@@ -1,0 +1,16 @@
+//! The configuration: one table of keys, from which parsing, checks, the launch form and the docs all come.
+//!
+//! Text formats (YAML) are read elsewhere; here a value arrives with the place that it came from.
+
+mod resolve;
+mod schema;
+mod typed;
+mod value;
+
+pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
+pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
+pub use typed::{
+    BackendKind, Evaluation, Gradient, Limits, LrScheduler, ModelRole, Optimizer, RunConfig,
+    SearchQaEnv, SplitMode, TokenLimitParam, Train,
+};
+pub use value::{Origin, Place, Value};

@@ -1,0 +1,134 @@
+//! Reading rules, precedence and refusals.
+
+use super::*;
+use rstest::rstest;
+
+fn file(path: &str, value: Value) -> Setting {
+    let place = Place { origin: Origin::File, name: "run.yaml".into(), line: Some(7) };
+    Setting { path: path.into(), value, place }
+}
+
+fn from(origin: Origin, path: &str, value: &str) -> Setting {
+    let place = Place { origin, name: "src".into(), line: None };
+    Setting { path: path.into(), value: Value::Text(value.into()), place }
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.into())
+}
+
+fn message(setting: Setting) -> String {
+    let problems = resolve(&[setting]).expect_err("refused");
+    problems[0].to_string()
+}
+
+#[rstest]
+#[case("evaluation.gate_mixed_weight", Value::Float(1e-3), Value::Float(0.001))]
+#[case("optimizer.learning_rate", Value::Float(4.0), Value::Int(4))]
+#[case("train.num_epochs", Value::Int(10), Value::Int(10))]
+#[case("gradient.failure_only", Value::Bool(true), Value::Bool(true))]
+#[case("train.seed", Value::Null, Value::Int(42))]
+fn c85_numbers_are_read_as_documented(#[case] path: &str, #[case] raw: Value, #[case] expect: Value) {
+    let resolved = resolve(&[file(path, raw)]).expect("accepted");
+    assert_eq!(resolved.get(path), &expect);
+}
+
+#[rstest]
+#[case("gradient.failure_only", text("yes"), "expected true or false")]
+#[case("gradient.failure_only", text("off"), "expected true or false")]
+#[case("gradient.failure_only", text("false"), "expected true or false")]
+#[case("train.seed", text("1_000"), "expected a whole number")]
+#[case("model.target_timeout_seconds", Value::Float(f64::INFINITY), "must be from")]
+#[case("evaluation.gate_mixed_weight", Value::Float(1.5), "must be from 0 to 1")]
+fn c85_wrong_types_and_ranges_are_refused(#[case] path: &str, #[case] raw: Value, #[case] expect: &str) {
+    let message = message(file(path, raw));
+    assert!(message.starts_with("run.yaml:7: ") && message.contains(expect), "{message}");
+}
+
+#[test]
+fn c87_flag_beats_environment_beats_file_beats_base() {
+    let mut settings = vec![
+        from(Origin::Base, "model.target", "base"),
+        from(Origin::Flag, "model.target", "flag"),
+        from(Origin::Environment, "model.target", "env"),
+        from(Origin::File, "model.target", "file"),
+    ];
+    for (origin, expect) in [
+        (Origin::Flag, "flag"),
+        (Origin::Environment, "env"),
+        (Origin::File, "file"),
+        (Origin::Base, "base"),
+    ] {
+        let resolved = resolve(&settings).expect("accepted");
+        assert_eq!(resolved.get("model.target"), &text(expect));
+        assert_eq!(resolved.place("model.target").map(|place| place.origin), Some(origin));
+        settings.retain(|setting| setting.place.origin != origin);
+    }
+}
+
+#[test]
+fn c87_an_empty_text_does_not_hide_a_weaker_source() {
+    let settings = [
+        from(Origin::File, "model.target", "qwen"),
+        from(Origin::Flag, "model.target", ""),
+    ];
+    assert_eq!(resolve(&settings).expect("accepted").get("model.target"), &text("qwen"));
+}
+
+#[test]
+fn c88_a_retired_key_warns_with_its_reason() {
+    let resolved = resolve(&[file("gradient.max_analyst_rounds", Value::Int(3))]).expect("accepted");
+    assert!(resolved.warnings[0].to_string().contains("retired"));
+}
+
+#[rstest]
+#[case("gradient.minibatchsize", "did you mean gradient.minibatch_size?")]
+#[case("optimiser.learning_rate", "did you mean optimizer.learning_rate?")]
+#[case("whatever.x", "there is no such section")]
+fn c88_unknown_keys_are_refused_with_a_suggestion(#[case] path: &str, #[case] expect: &str) {
+    let message = message(file(path, Value::Int(1)));
+    assert!(message.contains(expect), "{message}");
+}
+
+#[rstest]
+#[case("gradient.merge_batch_size", 1)]
+#[case("train.batch_size", 0)]
+#[case("train.num_epochs", -1)]
+#[case("env.workers", 0)]
+fn c89_values_that_would_hang_are_refused(#[case] path: &str, #[case] value: i64) {
+    let message = message(file(path, Value::Int(value)));
+    assert!(message.contains("must be from"), "{message}");
+}
+
+#[rstest]
+#[case("optimizer.use_slow_update", Value::Bool(true))]
+#[case("optimizer.skill_update_mode", text("full_rewrite"))]
+#[case("model.target_backend", text("claude_chat"))]
+#[case("evaluation.use_gate", Value::Bool(false))]
+fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Value) {
+    let message = message(file(path, value));
+    assert!(message.contains("not built yet"), "{message}");
+}
+
+#[test]
+fn later_features_are_accepted_when_off() {
+    let settings = [
+        file("optimizer.use_slow_update", Value::Bool(false)),
+        file("optimizer.skill_update_mode", text("patch")),
+        file("evaluation.use_gate", Value::Bool(true)),
+    ];
+    assert!(resolve(&settings).is_ok());
+}
+
+#[test]
+fn a_key_in_a_config_is_refused_and_never_repeated() {
+    let message = message(file("model.openai_compatible_api_key", text("sk-very-secret")));
+    assert!(message.contains("environment variable") && !message.contains("sk-very"), "{message}");
+}
+
+#[test]
+fn every_default_has_the_type_of_its_key() {
+    for spec in KEYS.iter().filter(|spec| !spec.default.is_empty()) {
+        assert_ne!(default_of(spec), Value::Null, "{}", spec.path);
+    }
+}

@@ -1,0 +1,468 @@
+//! The typed configuration that the engine and its adapters work with.
+
+use super::resolve::{ConfigProblem, Resolved};
+use super::value::{Place, Value};
+use crate::score::GateMetric;
+use crate::spend::Role;
+use serde::{Deserialize, Serialize};
+
+/// Everything that shapes a run. Contains no secret.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    /// The model that performs tasks.
+    pub target: ModelRole,
+    /// The model that proposes edits.
+    pub optimizer_model: ModelRole,
+    /// Calls in flight to one endpoint.
+    pub max_concurrency: u32,
+    /// Section `train`.
+    pub train: Train,
+    /// Section `gradient`.
+    pub gradient: Gradient,
+    /// Section `optimizer`.
+    pub optimizer: Optimizer,
+    /// Section `evaluation`.
+    pub evaluation: Evaluation,
+    /// Section `limits`.
+    pub limits: Limits,
+    /// Section `env`.
+    pub env: SearchQaEnv,
+}
+
+/// Which adapter serves a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackendKind {
+    /// Any server with OpenAI's chat completions.
+    OpenaiCompatible,
+    /// The deterministic simulation.
+    Mock,
+}
+
+impl BackendKind {
+    /// The word in configs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiCompatible => "openai_compatible",
+            Self::Mock => "mock",
+        }
+    }
+}
+
+/// Under which name the token limit goes on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenLimitParam {
+    /// `max_completion_tokens` first; a refusal is remembered.
+    Auto,
+    /// Always `max_tokens`.
+    MaxTokens,
+    /// Always `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+/// One role's model and how it is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRole {
+    /// The adapter.
+    pub backend: BackendKind,
+    /// The model's name.
+    pub model: String,
+    /// Address of the API; empty for the mock.
+    pub base_url: String,
+    /// Environment variable with the key; empty for none.
+    pub api_key_env: String,
+    /// Not sent when `None`.
+    pub temperature: Option<f64>,
+    /// Most tokens of one reply.
+    pub max_tokens: u32,
+    /// Name of the limit on the wire.
+    pub token_limit_param: TokenLimitParam,
+    /// Longest time of one attempt, in seconds.
+    pub timeout_s: f64,
+    /// Further attempts after a failure that may pass.
+    pub max_retries: u32,
+    /// Longest wait that a provider may ask for, in seconds.
+    pub max_retry_after_s: f64,
+    /// Fields merged into each request.
+    pub extra_body: Option<serde_json::Value>,
+    /// Dollars for a million tokens read.
+    pub price_in: Option<f64>,
+    /// Dollars for a million tokens written.
+    pub price_out: Option<f64>,
+    /// Adds `X-SkillOpt-*` headers.
+    pub send_headers: bool,
+    /// For the mock: time to answer, in milliseconds.
+    pub mock_latency_ms: u64,
+}
+
+impl ModelRole {
+    /// The model is a simulation, no real model.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.backend == BackendKind::Mock
+    }
+}
+
+/// Section `train`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Train {
+    /// Passes over the train split, at least 1.
+    pub num_epochs: u32,
+    /// Expected size of the train split; 0 to take it from the data.
+    pub train_size: u32,
+    /// Tasks of one batch, at least 1.
+    pub batch_size: u32,
+    /// Batches of one step, at least 1.
+    pub accumulation: u32,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Section `gradient`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gradient {
+    /// Trajectories of one optimizer call, at least 1.
+    pub minibatch_size: u32,
+    /// Patches of one merge call, at least 2.
+    pub merge_batch_size: u32,
+    /// Optimizer calls at once, at least 1.
+    pub analyst_workers: u32,
+    /// Successes are not read.
+    pub failure_only: bool,
+}
+
+/// Shape of the edit budget over the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LrScheduler {
+    /// Always the highest.
+    Constant,
+    /// A straight line from highest to lowest.
+    Linear,
+    /// Half a cosine from highest to lowest.
+    Cosine,
+}
+
+/// Section `optimizer`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Optimizer {
+    /// Highest edit budget, at least 1.
+    pub learning_rate: u32,
+    /// Lowest edit budget, at least 1 and at most the highest.
+    pub min_learning_rate: u32,
+    /// Between the two.
+    pub lr_scheduler: LrScheduler,
+}
+
+/// Section `evaluation`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The number that must rise.
+    pub gate_metric: GateMetric,
+    /// Weight of soft for the mixed metric, `0..=1`.
+    pub gate_mixed_weight: f64,
+    /// A candidate that breaks any task is rejected.
+    pub no_regression: bool,
+    /// Measure on the test split at the end.
+    pub eval_test: bool,
+}
+
+/// Section `limits`: hard caps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Calls that reach a model.
+    pub max_calls: Option<u64>,
+    /// Tokens read and written.
+    pub max_tokens: Option<u64>,
+    /// Money, in millionths of a dollar.
+    pub max_cost_usd_micros: Option<u64>,
+    /// Working time, in milliseconds.
+    pub max_ms: Option<u64>,
+    /// Share of failed attempts above which a stage fails the run, `0..=1`.
+    pub error_share: f64,
+}
+
+/// How the data is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitMode {
+    /// Three folders.
+    SplitDir,
+    /// One file and a ratio.
+    Ratio,
+}
+
+/// Section `env` for SearchQA.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchQaEnv {
+    /// Name of the benchmark.
+    pub name: String,
+    /// Path of the initial skill; empty for none.
+    pub skill_init: String,
+    /// Kind of split.
+    pub split_mode: SplitMode,
+    /// For `split_dir`.
+    pub split_dir: String,
+    /// For `ratio`.
+    pub data_path: String,
+    /// For `ratio`: train, val, test.
+    pub split_ratio: [u32; 3],
+    /// For `ratio`.
+    pub split_seed: u64,
+    /// For `ratio`: where splits are written; empty for the run folder.
+    pub split_output_dir: String,
+    /// First tasks of each split; 0 for all.
+    pub limit: u32,
+    /// Tasks at once, at least 1.
+    pub workers: u32,
+    /// The run folder; empty for one of its own.
+    pub out_root: String,
+}
+
+impl RunConfig {
+    /// Reads checked values and checks what concerns several keys.
+    ///
+    /// # Errors
+    /// All problems at once.
+    pub fn from_resolved(resolved: &Resolved) -> Result<Self, Vec<ConfigProblem>> {
+        let reader = Reader { resolved };
+        let config = Self {
+            target: reader.role(Role::Target),
+            optimizer_model: reader.role(Role::Optimizer),
+            max_concurrency: reader.count("model.max_concurrency"),
+            train: reader.train(),
+            gradient: reader.gradient(),
+            optimizer: reader.optimizer(),
+            evaluation: reader.evaluation(),
+            limits: reader.limits(),
+            env: reader.env(),
+        };
+        let problems = config.problems(&reader);
+        if problems.is_empty() { Ok(config) } else { Err(problems) }
+    }
+
+    /// The model of a role.
+    #[must_use]
+    pub fn role(&self, role: Role) -> &ModelRole {
+        match role {
+            Role::Target => &self.target,
+            Role::Optimizer => &self.optimizer_model,
+        }
+    }
+
+    fn problems(&self, reader: &Reader<'_>) -> Vec<ConfigProblem> {
+        let mut found = Vec::new();
+        let mut add = |path: &str, message: String| {
+            let place = reader.resolved.place(path).filter(|place| **place != Place::default_value());
+            found.push(ConfigProblem { path: path.to_owned(), place: place.cloned(), message });
+        };
+        if self.optimizer.min_learning_rate > self.optimizer.learning_rate {
+            let highest = self.optimizer.learning_rate;
+            add("optimizer.min_learning_rate", format!("must be at most the highest, {highest}"));
+        }
+        for role in Role::ALL {
+            let model = self.role(role);
+            if !model.is_simulated() && model.base_url.is_empty() {
+                add(
+                    &format!("model.{role}_openai_compatible_base_url"),
+                    "needs an address; set model.openai_compatible_base_url, or the backend to mock".into(),
+                );
+            }
+            if !model.is_simulated() && model.model.is_empty() {
+                add(&format!("model.{role}"), "needs the model's name".into());
+            }
+            let priced = model.price_in.is_some() && model.price_out.is_some();
+            if self.limits.max_cost_usd_micros.is_some() && !model.is_simulated() && !priced {
+                add(
+                    "limits.max_cost_usd",
+                    format!("needs model.{role}_price_in and model.{role}_price_out to be known"),
+                );
+            }
+        }
+        match self.env.split_mode {
+            SplitMode::SplitDir if self.env.split_dir.is_empty() => {
+                add("env.split_dir", "needs a folder with train, val and test".into());
+            }
+            SplitMode::Ratio if self.env.data_path.is_empty() => {
+                add("env.data_path", "needs a file to split".into());
+            }
+            SplitMode::SplitDir | SplitMode::Ratio => {}
+        }
+        if parse_ratio(&reader.text("env.split_ratio")).is_none() {
+            add("env.split_ratio", "expected three whole numbers above 0, such as 2:1:7".into());
+        }
+        found
+    }
+}
+
+struct Reader<'a> {
+    resolved: &'a Resolved,
+}
+
+impl Reader<'_> {
+    fn text(&self, path: &str) -> String {
+        match self.resolved.get(path) {
+            Value::Null => String::new(),
+            other => other.to_string(),
+        }
+    }
+
+    fn int(&self, path: &str) -> i64 {
+        match self.resolved.get(path) {
+            Value::Int(number) => *number,
+            _ => 0,
+        }
+    }
+
+    fn count(&self, path: &str) -> u32 {
+        u32::try_from(self.int(path)).unwrap_or(u32::MAX)
+    }
+
+    fn seed(&self, path: &str) -> u64 {
+        u64::try_from(self.int(path)).unwrap_or_default()
+    }
+
+    fn float(&self, path: &str) -> Option<f64> {
+        match self.resolved.get(path) {
+            Value::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn flag(&self, path: &str) -> bool {
+        matches!(self.resolved.get(path), Value::Bool(true))
+    }
+
+    fn json(&self, path: &str) -> Option<serde_json::Value> {
+        match self.resolved.get(path) {
+            Value::Json(json) => Some(json.clone()),
+            _ => None,
+        }
+    }
+
+    fn role(&self, role: Role) -> ModelRole {
+        let own = self.text(&format!("model.{role}_backend"));
+        let word = if own.is_empty() { self.text("model.backend") } else { own };
+        let backend =
+            if word == "mock" { BackendKind::Mock } else { BackendKind::OpenaiCompatible };
+        let own_url = self.text(&format!("model.{role}_openai_compatible_base_url"));
+        let base_url =
+            if own_url.is_empty() { self.text("model.openai_compatible_base_url") } else { own_url };
+        let max_tokens = match role {
+            Role::Target => self.count("env.max_completion_tokens"),
+            Role::Optimizer => self.count("model.optimizer_max_completion_tokens"),
+        };
+        let simulated = backend == BackendKind::Mock;
+        let model = self.text(&format!("model.{role}"));
+        ModelRole {
+            backend,
+            model: if simulated && model.is_empty() { format!("sim-{role}") } else { model },
+            base_url: if simulated { String::new() } else { base_url.trim_end_matches('/').to_owned() },
+            api_key_env: self.text(&format!("model.{role}_api_key_env")),
+            temperature: self.float(&format!("model.{role}_temperature")),
+            max_tokens,
+            token_limit_param: match self.text("model.token_limit_param").as_str() {
+                "max_tokens" => TokenLimitParam::MaxTokens,
+                "max_completion_tokens" => TokenLimitParam::MaxCompletionTokens,
+                _ => TokenLimitParam::Auto,
+            },
+            timeout_s: self.float(&format!("model.{role}_timeout_seconds")).unwrap_or(300.0),
+            max_retries: self.count("model.max_retries"),
+            max_retry_after_s: self.float("model.max_retry_after_seconds").unwrap_or(300.0),
+            extra_body: self.json(&format!("model.{role}_extra_body")),
+            price_in: self.float(&format!("model.{role}_price_in")),
+            price_out: self.float(&format!("model.{role}_price_out")),
+            send_headers: self.flag("model.send_skillopt_headers"),
+            mock_latency_ms: self.seed("model.mock_latency_ms"),
+        }
+    }
+
+    fn train(&self) -> Train {
+        Train {
+            num_epochs: self.count("train.num_epochs"),
+            train_size: self.count("train.train_size"),
+            batch_size: self.count("train.batch_size"),
+            accumulation: self.count("train.accumulation"),
+            seed: self.seed("train.seed"),
+        }
+    }
+
+    fn gradient(&self) -> Gradient {
+        Gradient {
+            minibatch_size: self.count("gradient.minibatch_size"),
+            merge_batch_size: self.count("gradient.merge_batch_size"),
+            analyst_workers: self.count("gradient.analyst_workers"),
+            failure_only: self.flag("gradient.failure_only"),
+        }
+    }
+
+    fn optimizer(&self) -> Optimizer {
+        Optimizer {
+            learning_rate: self.count("optimizer.learning_rate"),
+            min_learning_rate: self.count("optimizer.min_learning_rate"),
+            lr_scheduler: match self.text("optimizer.lr_scheduler").as_str() {
+                "constant" => LrScheduler::Constant,
+                "linear" => LrScheduler::Linear,
+                _ => LrScheduler::Cosine,
+            },
+        }
+    }
+
+    fn evaluation(&self) -> Evaluation {
+        Evaluation {
+            gate_metric: match self.text("evaluation.gate_metric").as_str() {
+                "soft" => GateMetric::Soft,
+                "mixed" => GateMetric::Mixed,
+                _ => GateMetric::Hard,
+            },
+            gate_mixed_weight: self.float("evaluation.gate_mixed_weight").unwrap_or(0.5),
+            no_regression: self.flag("evaluation.no_regression"),
+            eval_test: self.flag("evaluation.eval_test"),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let above_zero = |number: u64| (number > 0).then_some(number);
+        Limits {
+            max_calls: above_zero(self.seed("limits.max_calls")),
+            max_tokens: above_zero(self.seed("limits.max_tokens")),
+            max_cost_usd_micros: above_zero(scaled(self.float("limits.max_cost_usd"), 1e6)),
+            max_ms: above_zero(scaled(self.float("limits.max_minutes"), 60_000.0)),
+            error_share: self.float("limits.error_share").unwrap_or(0.1),
+        }
+    }
+
+    fn env(&self) -> SearchQaEnv {
+        SearchQaEnv {
+            name: self.text("env.name"),
+            skill_init: self.text("env.skill_init"),
+            split_mode: match self.text("env.split_mode").as_str() {
+                "ratio" => SplitMode::Ratio,
+                _ => SplitMode::SplitDir,
+            },
+            split_dir: self.text("env.split_dir"),
+            data_path: self.text("env.data_path"),
+            split_ratio: parse_ratio(&self.text("env.split_ratio")).unwrap_or([2, 1, 7]),
+            split_seed: self.seed("env.split_seed"),
+            split_output_dir: self.text("env.split_output_dir"),
+            limit: self.count("env.limit"),
+            workers: self.count("env.workers"),
+            out_root: self.text("env.out_root"),
+        }
+    }
+}
+
+/// A non-negative number times a factor, rounded to a whole number.
+fn scaled(number: Option<f64>, factor: f64) -> u64 {
+    format!("{:.0}", number.unwrap_or_default() * factor).parse().unwrap_or_default()
+}
+
+fn parse_ratio(text: &str) -> Option<[u32; 3]> {
+    let parts: Vec<u32> = text
+        .split(':')
+        .map(|part| part.trim().parse().ok().filter(|number| *number > 0))
+        .collect::<Option<_>>()?;
+    parts.try_into().ok()
+}

@@ -1,0 +1,350 @@
+//! The journal of a run: what happened, in an order that a resumed run repeats exactly.
+//!
+//! An event has a key that depends only on its place in the run, so that a store can append it once and
+//! ignore it when a resumed run says it again.
+
+use crate::edit::{Edit, EditReport};
+use crate::hash::Sha256Hex;
+use crate::ids::TaskId;
+use crate::outcome::OutcomeCounts;
+use crate::run::{Phase, RunStatus, Stage};
+use crate::score::MeanScore;
+use crate::spend::{Role, SpendByRole};
+use crate::verdict::{Action, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// One journal row as it is stored and sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunEvent {
+    /// Position in the run's journal, from 1 without gaps. Also the id of the server-sent event.
+    pub seq: u64,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+    /// Deterministic key, unique within the run.
+    pub key: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum EventKind {
+    /// The state of the run changed.
+    Status {
+        /// The new state.
+        status: RunStatus,
+        /// Why, where there is something to say: an error, a cap, who asked.
+        detail: Option<String>,
+    },
+    /// The plan of the run, known once data and skill are loaded.
+    Planned(RunPlan),
+    /// A role answered its preflight call.
+    PreflightPassed {
+        /// The role.
+        role: Role,
+        /// Time until the answer, in milliseconds; 0 when it came from the ledger.
+        latency_ms: u64,
+    },
+    /// A stage began.
+    PhaseStarted(Phase),
+    /// The initial skill was measured on the selection split.
+    Baseline(Measured),
+    /// The training batch was rolled out.
+    RolledOut {
+        /// The step.
+        step: u32,
+        /// Means over scored tasks; `None` when none was scored.
+        score: Option<MeanScore>,
+        /// How the attempts ended.
+        counts: OutcomeCounts,
+        /// Names of the rollout sets, one an accumulated batch.
+        sets: Vec<String>,
+    },
+    /// The optimizer read the batch.
+    Reflected {
+        /// The step.
+        step: u32,
+        /// What it found and proposed.
+        reflection: ReflectionSummary,
+    },
+    /// The patches were merged.
+    Aggregated {
+        /// The step.
+        step: u32,
+        /// Edits before the merge.
+        n_edits_in: u32,
+        /// Levels of merge calls; 0 when no call was needed.
+        levels: u32,
+        /// Merge calls whose reply was unusable, so that edits were joined without them.
+        n_fallbacks: u32,
+        /// The merged edits.
+        edits: Vec<Edit>,
+    },
+    /// The edits were ranked.
+    Selected {
+        /// The step.
+        step: u32,
+        /// How many edits may apply.
+        budget: u32,
+        /// How the order was found.
+        ranking: Ranking,
+        /// The edits in the order in which they will be tried.
+        edits: Vec<Edit>,
+    },
+    /// The edits were applied.
+    Updated {
+        /// The step.
+        step: u32,
+        /// One row an edit, in the order tried.
+        edits: Vec<EditReport>,
+        /// The text after all edits.
+        candidate: Sha256Hex,
+        /// Its length in characters.
+        candidate_chars: u32,
+        /// Its size in tokens, estimated.
+        candidate_tokens: u32,
+    },
+    /// The gate decided.
+    Gated {
+        /// The step.
+        step: u32,
+        /// The decision.
+        verdict: Verdict,
+        /// Name of the candidate's rollout set.
+        set: String,
+    },
+    /// The step is over.
+    StepFinished(StepSummary),
+    /// A skill was measured on the test split.
+    Tested {
+        /// Which skill.
+        which: TestedSkill,
+        /// The measurement.
+        measured: Measured,
+    },
+    /// Something to look at that did not stop the run.
+    Warning {
+        /// A stable word.
+        code: String,
+        /// One sentence.
+        message: String,
+    },
+}
+
+impl EventKind {
+    /// The step to which the event belongs.
+    #[must_use]
+    pub fn step(&self) -> Option<u32> {
+        match self {
+            Self::RolledOut { step, .. }
+            | Self::Reflected { step, .. }
+            | Self::Aggregated { step, .. }
+            | Self::Selected { step, .. }
+            | Self::Updated { step, .. }
+            | Self::Gated { step, .. }
+            | Self::PhaseStarted(Phase::Step { step, .. })
+            | Self::StepFinished(StepSummary { step, .. }) => Some(*step),
+            Self::Status { .. }
+            | Self::Planned(_)
+            | Self::PreflightPassed { .. }
+            | Self::PhaseStarted(_)
+            | Self::Baseline(_)
+            | Self::Tested { .. }
+            | Self::Warning { .. } => None,
+        }
+    }
+}
+
+/// What the run will do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunPlan {
+    /// Name of the benchmark.
+    pub benchmark: String,
+    /// Tasks in the train, selection and test splits.
+    pub n_train: u32,
+    /// Tasks of the selection split.
+    pub n_selection: u32,
+    /// Tasks of the test split.
+    pub n_test: u32,
+    /// Epochs.
+    pub epochs: u32,
+    /// Steps of one epoch.
+    pub steps_per_epoch: u32,
+    /// Steps in all.
+    pub total_steps: u32,
+    /// The initial skill.
+    pub initial_skill: Sha256Hex,
+    /// Its size in tokens, estimated.
+    pub initial_tokens: u32,
+    /// Model of the target.
+    pub target_model: String,
+    /// Model of the optimizer.
+    pub optimizer_model: String,
+    /// The target is a simulation, no real model.
+    pub target_simulated: bool,
+    /// The optimizer is a simulation, no real model.
+    pub optimizer_simulated: bool,
+    /// `train.seed`.
+    pub seed: u64,
+}
+
+/// A skill's score with the set that proves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Measured {
+    /// The skill.
+    pub skill: Sha256Hex,
+    /// Means over scored tasks; `None` when none was scored.
+    pub score: Option<MeanScore>,
+    /// The mean in the gate's metric.
+    pub gate_score: Option<f64>,
+    /// How the attempts ended.
+    pub counts: OutcomeCounts,
+    /// Name of the rollout set.
+    pub set: String,
+}
+
+/// Which skill a test measurement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TestedSkill {
+    /// The skill before training.
+    Initial,
+    /// The best skill.
+    Best,
+}
+
+/// What the optimizer said about a batch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReflectionSummary {
+    /// Calls over groups of failed trajectories.
+    pub n_failure_minibatches: u32,
+    /// Calls over groups of passed trajectories.
+    pub n_success_minibatches: u32,
+    /// Patches with at least one edit from failures.
+    pub n_failure_patches: u32,
+    /// Patches with at least one edit from successes.
+    pub n_success_patches: u32,
+    /// Edits proposed in all.
+    pub n_edits: u32,
+    /// Replies that had to be asked for again because they could not be read.
+    pub n_reasked: u32,
+    /// Calls without a usable reply, with the reason.
+    pub lost: Vec<String>,
+    /// Failure patterns as the optimizer describes them, most frequent first.
+    pub patterns: Vec<FailurePattern>,
+    /// What worked, as the optimizer describes it.
+    pub success_patterns: Vec<String>,
+}
+
+/// A kind of failure in a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FailurePattern {
+    /// The optimizer's words.
+    pub pattern: String,
+    /// Trajectories that show it, as the optimizer counted them.
+    pub count: u32,
+    /// The tasks of the minibatch in which it was seen.
+    pub tasks: Vec<TaskId>,
+}
+
+/// How the order of edits was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Ranking {
+    /// All fit in the budget; no call was made.
+    NotNeeded,
+    /// The optimizer ranked them.
+    ByOptimizer,
+    /// The reply was unusable; the order of the merge was kept.
+    FallbackOrder,
+}
+
+/// The numbers of one finished step: a point of every curve and a row of the step list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepSummary {
+    /// From 1, over all epochs.
+    pub step: u32,
+    /// From 1.
+    pub epoch: u32,
+    /// What became of it.
+    pub action: Action,
+    /// Means of the training batch.
+    pub rollout: Option<MeanScore>,
+    /// The candidate in the gate's metric.
+    pub candidate_score: Option<f64>,
+    /// The current skill in the gate's metric, after the step.
+    pub current_score: Option<f64>,
+    /// The best skill in the gate's metric, after the step.
+    pub best_score: Option<f64>,
+    /// Selection tasks that the candidate was compared on.
+    pub n_selection: Option<u32>,
+    /// Selection tasks fixed.
+    pub n_fixed: u32,
+    /// Selection tasks broken.
+    pub n_broke: u32,
+    /// How many edits could apply.
+    pub edit_budget: u32,
+    /// How many did.
+    pub n_applied: u32,
+    /// How many were tried in vain.
+    pub n_not_applied: u32,
+    /// The current skill after the step.
+    pub skill: Sha256Hex,
+    /// The candidate, where there was one.
+    pub candidate: Option<Sha256Hex>,
+    /// Number of accepted versions so far; the initial skill is version 0.
+    pub version: u32,
+    /// Size of the current skill in tokens, estimated.
+    pub skill_tokens: u32,
+    /// Attempts that ended in errors, of all attempts of the step.
+    pub n_errors: u32,
+    /// All attempts of the step.
+    pub n_attempts: u32,
+    /// What the step spent.
+    pub spend: SpendByRole,
+    /// Time and money by stage.
+    pub stages: Vec<StageCost>,
+    /// One sentence: the gate's reason, or why there was nothing to gate.
+    pub reason: String,
+}
+
+/// Time and spend of one stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StageCost {
+    /// The stage.
+    pub stage: Stage,
+    /// Wall time in milliseconds.
+    pub wall_ms: u64,
+    /// Calls, tokens, money.
+    pub spend: SpendByRole,
+}
+
+/// Live counts of a running stage. Sent often, stored never.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Progress {
+    /// Where the run is.
+    pub phase: Phase,
+    /// Units finished in this phase (tasks, minibatches, merge calls).
+    pub done: u32,
+    /// Units in all.
+    pub total: u32,
+    /// Units that ended in errors.
+    pub errors: u32,
+    /// Spend of the run so far.
+    pub spend: SpendByRole,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+}

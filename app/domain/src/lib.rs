@@ -1,0 +1,23 @@
+//! The vocabulary of SkillOpt: skills and edits, scores and verdicts, runs, their events and the one
+//! fold that turns events into what people see.
+//!
+//! Pure values and pure functions. No clock, randomness, files, environment, async or SQL: this crate
+//! builds for `wasm32-unknown-unknown` and the dashboard uses the very same code as the engine.
+#![warn(missing_docs)]
+
+pub mod api;
+pub mod config;
+pub mod curve;
+pub mod diff;
+pub mod edit;
+pub mod event;
+pub mod file_name;
+pub mod hash;
+pub mod ids;
+pub mod outcome;
+pub mod run;
+pub mod score;
+pub mod skill;
+pub mod spend;
+pub mod verdict;
+pub mod view;

@@ -1,0 +1,180 @@
+//! What model calls cost: calls, tokens and money by role. Unknown is counted, never taken for zero.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::{Add, AddAssign};
+
+/// Who is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    /// Performs tasks with the skill.
+    Target,
+    /// Reflects and proposes edits.
+    Optimizer,
+}
+
+impl Role {
+    /// Both roles.
+    pub const ALL: [Self; 2] = [Self::Target, Self::Optimizer];
+
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Optimizer => "optimizer",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Tokens of one reply, as the provider reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Usage {
+    /// Tokens read.
+    pub prompt_tokens: u64,
+    /// Tokens written.
+    pub completion_tokens: u64,
+}
+
+/// Totals over calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spend {
+    /// Calls that reached a model and were answered.
+    pub calls: u64,
+    /// Calls answered by the ledger, at no cost.
+    pub cached: u64,
+    /// Attempts that failed and were retried or given up.
+    pub failed_attempts: u64,
+    /// Tokens read, where reported.
+    pub prompt_tokens: u64,
+    /// Tokens written, where reported.
+    pub completion_tokens: u64,
+    /// Calls whose provider did not report tokens.
+    pub unmetered_calls: u64,
+    /// Money in millionths of a US dollar, for calls with a known price.
+    pub cost_usd_micros: u64,
+    /// Calls without a known price: their cost is unknown, not zero.
+    pub unpriced_calls: u64,
+}
+
+impl Spend {
+    /// All tokens, where reported.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
+
+    /// Money in millionths of a US dollar; `None` while any call has no known price.
+    #[must_use]
+    pub fn known_cost_usd_micros(&self) -> Option<u64> {
+        (self.unpriced_calls == 0).then_some(self.cost_usd_micros)
+    }
+}
+
+impl Add for Spend {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl AddAssign for Spend {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.cached += other.cached;
+        self.failed_attempts += other.failed_attempts;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.unmetered_calls += other.unmetered_calls;
+        self.cost_usd_micros += other.cost_usd_micros;
+        self.unpriced_calls += other.unpriced_calls;
+    }
+}
+
+/// Totals of both roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SpendByRole {
+    /// Calls of the target.
+    pub target: Spend,
+    /// Calls of the optimizer.
+    pub optimizer: Spend,
+}
+
+impl SpendByRole {
+    /// The totals of one role.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Spend {
+        match role {
+            Role::Target => self.target,
+            Role::Optimizer => self.optimizer,
+        }
+    }
+
+    /// The totals of one role, to be changed.
+    pub fn of_mut(&mut self, role: Role) -> &mut Spend {
+        match role {
+            Role::Target => &mut self.target,
+            Role::Optimizer => &mut self.optimizer,
+        }
+    }
+
+    /// Both roles together.
+    #[must_use]
+    pub fn total(&self) -> Spend {
+        self.target + self.optimizer
+    }
+
+    /// What was spent since `earlier`, a former state of the same totals.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            target: difference(self.target, earlier.target),
+            optimizer: difference(self.optimizer, earlier.optimizer),
+        }
+    }
+}
+
+impl AddAssign for SpendByRole {
+    fn add_assign(&mut self, other: Self) {
+        self.target += other.target;
+        self.optimizer += other.optimizer;
+    }
+}
+
+fn difference(now: Spend, before: Spend) -> Spend {
+    Spend {
+        calls: now.calls.saturating_sub(before.calls),
+        cached: now.cached.saturating_sub(before.cached),
+        failed_attempts: now.failed_attempts.saturating_sub(before.failed_attempts),
+        prompt_tokens: now.prompt_tokens.saturating_sub(before.prompt_tokens),
+        completion_tokens: now.completion_tokens.saturating_sub(before.completion_tokens),
+        unmetered_calls: now.unmetered_calls.saturating_sub(before.unmetered_calls),
+        cost_usd_micros: now.cost_usd_micros.saturating_sub(before.cost_usd_micros),
+        unpriced_calls: now.unpriced_calls.saturating_sub(before.unpriced_calls),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c47_one_unpriced_call_makes_the_cost_unknown() {
+        let mut spend = Spend { calls: 1, cost_usd_micros: 500, ..Spend::default() };
+        assert_eq!(spend.known_cost_usd_micros(), Some(500));
+        spend += Spend { calls: 1, unpriced_calls: 1, ..Spend::default() };
+        assert_eq!(spend.known_cost_usd_micros(), None);
+    }
+}

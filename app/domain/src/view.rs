@@ -1,0 +1,288 @@
+//! The one fold: a run's events become the view that store, server and browser share.
+
+use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
+use crate::hash::Sha256Hex;
+use crate::run::{Phase, RunStatus};
+use crate::spend::SpendByRole;
+use crate::verdict::Action;
+use serde::{Deserialize, Serialize};
+
+/// A run as far as its journal tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunView {
+    /// The state.
+    pub status: RunStatus,
+    /// Why it is in that state, where there is something to say.
+    pub detail: Option<String>,
+    /// What it will do; `None` until data and skill are loaded.
+    pub plan: Option<RunPlan>,
+    /// Where it is.
+    pub phase: Option<Phase>,
+    /// Live counts of the phase.
+    pub progress: Option<Progress>,
+    /// The initial skill on the selection split.
+    pub baseline: Option<Measured>,
+    /// The initial skill on the test split.
+    pub test_initial: Option<Measured>,
+    /// The best skill on the test split.
+    pub test_best: Option<Measured>,
+    /// Finished steps, in order. A server may leave out the oldest; see [`RunView::n_steps`].
+    pub steps: Vec<StepSummary>,
+    /// Finished steps in all.
+    pub n_steps: u32,
+    /// Steps that accepted their candidate.
+    pub n_accepted: u32,
+    /// Steps that rejected it.
+    pub n_rejected: u32,
+    /// Steps without a candidate.
+    pub n_skipped: u32,
+    /// Steps that could not decide.
+    pub n_inconclusive: u32,
+    /// The best skill so far.
+    pub best: Option<BestSkill>,
+    /// All versions: the initial skill and each accepted candidate.
+    pub versions: Vec<SkillVersion>,
+    /// Spend so far.
+    pub spend: SpendByRole,
+    /// When the first engine took it, in milliseconds since 1970-01-01 UTC.
+    pub started_at_ms: Option<u64>,
+    /// When it ended.
+    pub ended_at_ms: Option<u64>,
+    /// Warnings, in order.
+    pub warnings: Vec<String>,
+    /// Number of the last event folded in; 0 for none.
+    pub seq: u64,
+}
+
+/// The best skill of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BestSkill {
+    /// The step that made it; 0 for the initial skill.
+    pub step: u32,
+    /// Its number among the versions.
+    pub version: u32,
+    /// The text.
+    pub skill: Sha256Hex,
+    /// Its score in the gate's metric.
+    pub score: Option<f64>,
+    /// Selection tasks behind the score.
+    pub n: Option<u32>,
+}
+
+/// A version of the skill: the initial text or an accepted candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SkillVersion {
+    /// 0 for the initial skill.
+    pub version: u32,
+    /// The step that made it; 0 for the initial skill.
+    pub step: u32,
+    /// The text.
+    pub skill: Sha256Hex,
+    /// Score on the selection split in the gate's metric.
+    pub score: Option<f64>,
+    /// Selection tasks behind the score.
+    pub n: Option<u32>,
+    /// Size in tokens, estimated.
+    pub tokens: u32,
+}
+
+impl Default for RunView {
+    fn default() -> Self {
+        Self {
+            status: RunStatus::Queued,
+            detail: None,
+            plan: None,
+            phase: None,
+            progress: None,
+            baseline: None,
+            test_initial: None,
+            test_best: None,
+            steps: Vec::new(),
+            n_steps: 0,
+            n_accepted: 0,
+            n_rejected: 0,
+            n_skipped: 0,
+            n_inconclusive: 0,
+            best: None,
+            versions: Vec::new(),
+            spend: SpendByRole::default(),
+            started_at_ms: None,
+            ended_at_ms: None,
+            warnings: Vec::new(),
+            seq: 0,
+        }
+    }
+}
+
+impl RunView {
+    /// Folds a whole journal.
+    #[must_use]
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
+        let mut view = Self::default();
+        for event in events {
+            view.apply(event);
+        }
+        view
+    }
+
+    /// Folds one event in. Events that were seen already are ignored.
+    pub fn apply(&mut self, event: &RunEvent) {
+        if event.seq <= self.seq {
+            return;
+        }
+        self.seq = event.seq;
+        match &event.kind {
+            EventKind::Status { status, detail } => {
+                self.set_status(*status, detail.clone(), event.at_ms);
+            }
+            EventKind::Planned(plan) => self.set_plan(plan),
+            EventKind::PhaseStarted(phase) => {
+                self.phase = Some(*phase);
+                self.progress = None;
+            }
+            EventKind::Baseline(measured) => self.set_baseline(measured),
+            EventKind::StepFinished(step) => self.finish_step(step),
+            EventKind::Tested { which: TestedSkill::Initial, measured } => {
+                self.test_initial = Some(measured.clone());
+            }
+            EventKind::Tested { which: TestedSkill::Best, measured } => {
+                self.test_best = Some(measured.clone());
+            }
+            EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
+            EventKind::PreflightPassed { .. }
+            | EventKind::RolledOut { .. }
+            | EventKind::Reflected { .. }
+            | EventKind::Aggregated { .. }
+            | EventKind::Selected { .. }
+            | EventKind::Updated { .. }
+            | EventKind::Gated { .. } => {}
+        }
+    }
+
+    /// Takes over live counts.
+    pub fn apply_progress(&mut self, progress: Progress) {
+        if self.status.is_live() {
+            self.phase = Some(progress.phase);
+            self.spend = progress.spend;
+            self.progress = Some(progress);
+        }
+    }
+
+    fn set_status(&mut self, status: RunStatus, detail: Option<String>, at_ms: u64) {
+        self.status = status;
+        self.detail = detail;
+        if status == RunStatus::Running {
+            self.started_at_ms.get_or_insert(at_ms);
+        }
+        self.ended_at_ms = status.is_over().then_some(at_ms);
+        if status.is_over() {
+            self.progress = None;
+            self.phase = None;
+        }
+    }
+
+    fn set_plan(&mut self, plan: &RunPlan) {
+        self.versions = vec![SkillVersion {
+            version: 0,
+            step: 0,
+            skill: plan.initial_skill.clone(),
+            score: None,
+            n: None,
+            tokens: plan.initial_tokens,
+        }];
+        self.best = Some(BestSkill {
+            step: 0,
+            version: 0,
+            skill: plan.initial_skill.clone(),
+            score: None,
+            n: None,
+        });
+        self.plan = Some(plan.clone());
+    }
+
+    fn set_baseline(&mut self, measured: &Measured) {
+        let n = measured.score.map(|score| score.n);
+        if let Some(first) = self.versions.first_mut() {
+            first.score = measured.gate_score;
+            first.n = n;
+        }
+        if let Some(best) = self.best.as_mut().filter(|best| best.step == 0) {
+            best.score = measured.gate_score;
+            best.n = n;
+        }
+        self.baseline = Some(measured.clone());
+    }
+
+    fn finish_step(&mut self, step: &StepSummary) {
+        match step.action {
+            Action::Accept | Action::AcceptNewBest => self.accept_step(step),
+            Action::Reject => self.n_rejected += 1,
+            Action::SkipNoPatches | Action::SkipNoChange => self.n_skipped += 1,
+            Action::Inconclusive => self.n_inconclusive += 1,
+        }
+        self.n_steps += 1;
+        self.steps.push(step.clone());
+    }
+
+    fn accept_step(&mut self, step: &StepSummary) {
+        self.n_accepted += 1;
+        self.versions.push(SkillVersion {
+            version: step.version,
+            step: step.step,
+            skill: step.skill.clone(),
+            score: step.candidate_score,
+            n: step.n_selection,
+            tokens: step.skill_tokens,
+        });
+        if step.action == Action::AcceptNewBest {
+            self.best = Some(BestSkill {
+                step: step.step,
+                version: step.version,
+                skill: step.skill.clone(),
+                score: step.candidate_score,
+                n: step.n_selection,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(seq: u64, status: RunStatus) -> RunEvent {
+        RunEvent {
+            seq,
+            at_ms: 1000 + seq,
+            key: format!("status/{seq}"),
+            kind: EventKind::Status { status, detail: None },
+        }
+    }
+
+    #[test]
+    fn an_event_seen_twice_counts_once() {
+        let mut view = RunView::default();
+        let event = RunEvent {
+            seq: 1,
+            at_ms: 1,
+            key: "warning/x".into(),
+            kind: EventKind::Warning { code: "x".into(), message: "look".into() },
+        };
+        view.apply(&event);
+        view.apply(&event);
+        assert_eq!(view.warnings, ["look"]);
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_its_first_start_and_loses_its_end() {
+        let view = RunView::of(&[
+            status(1, RunStatus::Running),
+            status(2, RunStatus::Interrupted),
+            status(3, RunStatus::Running),
+        ]);
+        assert_eq!((view.started_at_ms, view.ended_at_ms), (Some(1001), None));
+    }
+}

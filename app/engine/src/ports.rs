@@ -1,0 +1,402 @@
+//! What the engine needs from the world, as small traits named by role. Adapters live in other crates.
+
+use async_trait::async_trait;
+use skillopt_domain::event::{EventKind, Progress};
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::TaskId;
+use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
+use skillopt_domain::spend::{Role, Usage};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// Instructions.
+    System,
+    /// The one who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Speaker,
+    /// The text.
+    pub content: String,
+}
+
+impl Message {
+    /// A system message.
+    #[must_use]
+    pub fn system(content: impl Into<String>) -> Self {
+        Self { role: Speaker::System, content: content.into() }
+    }
+
+    /// A user message.
+    #[must_use]
+    pub fn user(content: impl Into<String>) -> Self {
+        Self { role: Speaker::User, content: content.into() }
+    }
+
+    /// A message of the model.
+    #[must_use]
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self { role: Speaker::Assistant, content: content.into() }
+    }
+}
+
+/// Why a call is made. Goes into headers, the ledger and the spend by purpose; not into the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The preflight call.
+    Preflight,
+    /// A task is performed.
+    Qa,
+    /// Failed trajectories are read.
+    AnalystFailure,
+    /// Passed trajectories are read.
+    AnalystSuccess,
+    /// Failure patches are merged.
+    MergeFailure,
+    /// Success patches are merged.
+    MergeSuccess,
+    /// Both sides are merged.
+    MergeFinal,
+    /// Edits are ranked.
+    Ranking,
+}
+
+impl Purpose {
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Preflight => "preflight",
+            Self::Qa => "qa",
+            Self::AnalystFailure => "analyst_failure",
+            Self::AnalystSuccess => "analyst_success",
+            Self::MergeFailure => "merge_failure",
+            Self::MergeSuccess => "merge_success",
+            Self::MergeFinal => "merge_final",
+            Self::Ranking => "ranking",
+        }
+    }
+
+    /// The role that is called.
+    #[must_use]
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Self::Preflight => None,
+            Self::Qa => Some(Role::Target),
+            _ => Some(Role::Optimizer),
+        }
+    }
+}
+
+/// A request to a model, without transport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatRequest {
+    /// The conversation so far. The skill stands in the system message, so that providers can cache it.
+    pub messages: Vec<Message>,
+    /// Most tokens of the reply; the adapter's configured limit when `None`.
+    pub max_tokens: Option<u32>,
+    /// Why it is made.
+    pub purpose: Purpose,
+    /// For headers only: where in the run the call belongs, such as `step_0003`.
+    pub phase: String,
+}
+
+/// Why the model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// The token limit cut the reply.
+    Length,
+    /// It declined, or a filter stopped it.
+    Refused,
+}
+
+/// A reply that counts as an answer: text, truncation or refusal. Anything else is a [`ModelError`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatReply {
+    /// The text, with reasoning taken off.
+    pub text: String,
+    /// Why it ended.
+    pub finish: Finish,
+    /// Tokens; `None` when the provider did not say.
+    pub usage: Option<Usage>,
+    /// Money in millionths of a dollar; `None` when no price is known.
+    pub cost_usd_micros: Option<u64>,
+    /// Time of the successful attempt, in milliseconds.
+    pub latency_ms: u64,
+    /// Attempts, the successful one included.
+    pub attempts: u32,
+    /// Changes that the adapter made to be understood, such as "sends max_tokens"; for the record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adaptations: Vec<String>,
+}
+
+/// Why no answer came. The adapter has retried already what is worth a retry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}: {message}")]
+pub struct ModelError {
+    /// What kind of failure.
+    pub kind: ModelErrorKind,
+    /// The provider's words, shortened; never a secret.
+    pub message: String,
+    /// Attempts that were made.
+    pub attempts: u32,
+}
+
+/// Kinds of failure, by what has to happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelErrorKind {
+    /// 401 or 403: the key is wrong. Ends the run.
+    Authentication,
+    /// The quota or the balance is used up, or a longer wait is asked for than allowed. Ends the run resumably.
+    QuotaExhausted,
+    /// 400 or 404: the request can never work. Ends the run.
+    BadRequest,
+    /// Too many requests, even after all retries.
+    RateLimited,
+    /// No answer in time, even after all retries.
+    Timeout,
+    /// The connection failed, even after all retries.
+    Connection,
+    /// 5xx, or an answer that is not the API's.
+    Server,
+    /// An empty reply.
+    Empty,
+    /// Reasoning without an answer.
+    ReasoningOnly,
+    /// The run was cancelled while waiting.
+    Cancelled,
+}
+
+impl ModelErrorKind {
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication",
+            Self::QuotaExhausted => "quota_exhausted",
+            Self::BadRequest => "bad_request",
+            Self::RateLimited => "rate_limited",
+            Self::Timeout => "timeout",
+            Self::Connection => "connection",
+            Self::Server => "server",
+            Self::Empty => "empty",
+            Self::ReasoningOnly => "reasoning_only",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// No further call of the run can succeed.
+    #[must_use]
+    pub fn is_fatal(self) -> bool {
+        matches!(self, Self::Authentication | Self::QuotaExhausted | Self::BadRequest)
+    }
+}
+
+impl std::fmt::Display for ModelErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A model that answers requests: one role of one run.
+#[async_trait]
+pub trait Model: Send + Sync + Debug {
+    /// Everything about the backend that shapes an answer, as canonical JSON: kind, address without
+    /// credentials, model, every parameter that goes on the wire. Part of each ledger key.
+    fn identity(&self) -> serde_json::Value;
+
+    /// The model's name for people.
+    fn name(&self) -> &str;
+
+    /// It is a simulation, no real model.
+    fn is_simulated(&self) -> bool;
+
+    /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
+    fn worst_case(&self, request: &ChatRequest) -> WorstCase;
+
+    /// Answers. Retries by itself; ends early with [`ModelErrorKind::Cancelled`] when `cancel` fires.
+    ///
+    /// # Errors
+    /// [`ModelError`] when no answer came.
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        sample: &Sample,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, ModelError>;
+}
+
+/// Upper bounds for one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorstCase {
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Millionths of a dollar; `None` when no price is known.
+    pub cost_usd_micros: Option<u64>,
+}
+
+/// A recorded call as the ledger keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// The key.
+    pub key: Sha256Hex,
+    /// Who was called.
+    pub role: Role,
+    /// Why.
+    pub purpose: Purpose,
+    /// Name of the model.
+    pub model: String,
+    /// What was sent.
+    pub messages: Vec<Message>,
+    /// What came back.
+    pub reply: ChatReply,
+}
+
+/// The memory of paid calls, shared by all runs of a data directory.
+#[async_trait]
+pub trait Ledger: Send + Sync + Debug {
+    /// The recorded reply of a call.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    async fn find(&self, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError>;
+
+    /// Records a reply durably before it is used. A second record of the same key is ignored.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be written.
+    async fn record(&self, call: RecordedCall) -> Result<(), StoreError>;
+
+    /// Logs a call that brought no answer. Never served later.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be written.
+    async fn record_failure(
+        &self,
+        key: &Sha256Hex,
+        role: Role,
+        error: &ModelError,
+    ) -> Result<(), StoreError>;
+}
+
+/// The journal of one run.
+#[async_trait]
+pub trait Journal: Send + Sync + Debug {
+    /// Appends an event once; an event whose key is there already is ignored.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be written, or the run is no longer ours.
+    async fn append(&self, key: &str, kind: EventKind) -> Result<(), StoreError>;
+
+    /// Keeps the outcomes of a rollout set once, by its key.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    async fn keep_outcomes(&self, set: &RolloutSet) -> Result<(), StoreError>;
+
+    /// Keeps the text of a skill under its hash.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    async fn keep_skill(&self, text: &str) -> Result<(), StoreError>;
+
+    /// Takes live counts; may drop some when they come too fast.
+    fn progress(&self, progress: Progress);
+}
+
+/// The store failed. The run ends, and can be resumed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct StoreError {
+    /// What happened, with the file.
+    pub message: String,
+}
+
+/// A task as the engine sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Unique within the benchmark.
+    pub id: TaskId,
+    /// A line that names it for people.
+    pub title: String,
+    /// The benchmark's type of task.
+    pub task_type: String,
+    /// Hash of everything that makes the task what it is, the id left out.
+    pub content: Sha256Hex,
+}
+
+/// What a benchmark makes of a reply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graded {
+    /// The outcome: scored, or a judge error.
+    pub outcome: Outcome,
+    /// What the optimizer may read about the grading, such as the expected answer.
+    pub evaluation_note: String,
+}
+
+/// A benchmark: how its tasks are put to a model and how answers are scored. Pure.
+pub trait Benchmark: Send + Sync + Debug {
+    /// The name in configs.
+    fn name(&self) -> &'static str;
+
+    /// The messages that put a task to the target with a skill. The skill stands in the system message.
+    fn prompt(&self, task: &Task, skill: &str) -> Vec<Message>;
+
+    /// Scores a reply. `truncated` tells that the token limit cut it.
+    fn grade(&self, task: &Task, reply: &str, truncated: bool) -> Graded;
+}
+
+/// Time as the engine may know it.
+pub trait Clock: Send + Sync + Debug {
+    /// Time since some fixed moment, for durations.
+    fn monotonic(&self) -> Duration;
+
+    /// Milliseconds since 1970-01-01 UTC, for display.
+    fn now_ms(&self) -> u64;
+}
+
+/// The Python-compatible run folder. Written next to the store; a failed write ends the run resumably.
+#[async_trait]
+pub trait RunFolder: Send + Sync + Debug {
+    /// Writes a text file atomically; parents are made. `path` is relative, its parts are safe file names.
+    ///
+    /// # Errors
+    /// [`StoreError`] with the path.
+    async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
+
+    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    ///
+    /// # Errors
+    /// [`StoreError`] with the path.
+    async fn write_rollouts(&self, dir: &str, rollouts: Vec<RolloutRecord>) -> Result<(), StoreError>;
+}
+
+/// One rollout as the run folder and the optimizer see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloutRecord {
+    /// The attempt and its outcome.
+    pub outcome: skillopt_domain::outcome::TaskOutcome,
+    /// What was sent.
+    pub messages: Vec<Message>,
+    /// What came back; empty when nothing did.
+    pub reply: String,
+    /// What the optimizer may read about the grading.
+    pub evaluation_note: String,
+}
