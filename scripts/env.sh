@@ -16,6 +16,6 @@ WASM_OPT_VERSION=$(pinned wasm_opt)
 # CI sets LOCKED=--locked, so that a stale Cargo.lock is an error there.
 LOCKED=${LOCKED:-}
 
-say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+say() { printf '==> %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }

@@ -6,7 +6,7 @@ cd "$ROOT"
 
 # generated.css is written when a build starts, the compressed page when a release build has succeeded.
 is_fresh() {
-  [ -f "$DIST/index.html.br" ] && [ "$DIST/index.html.br" -nt frontend/generated.css ] || return 1
+  [ -f frontend/generated.css ] && [ "$DIST/index.html.br" -nt frontend/generated.css ] || return 1
   local inputs="frontend/src frontend/Cargo.toml frontend/index.html frontend/boot.js frontend/favicon.svg style
     app/domain/src app/domain/Cargo.toml Cargo.toml Cargo.lock Trunk.toml scripts/css.sh scripts/compress.mjs"
   # shellcheck disable=SC2086 # a list of words

@@ -75,7 +75,7 @@ need_frontend_tools() {
   is_version wasm-opt "$WASM_OPT_VERSION" && return
   has npm || apt_install "fetching wasm-opt" npm
   say "fetching wasm-opt $WASM_OPT_VERSION (makes the dashboard smaller)"
-  npm install --silent --no-fund --no-audit --no-save --prefix "$TOOLS/npm" "binaryen@$WASM_OPT_VERSION"
+  npm install --loglevel=error --no-fund --no-audit --no-save --prefix "$TOOLS/npm" "binaryen@$WASM_OPT_VERSION"
   is_version wasm-opt "$WASM_OPT_VERSION" || die "wasm-opt $WASM_OPT_VERSION is not on PATH after its installation"
 }
 

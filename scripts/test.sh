@@ -43,7 +43,7 @@ check_size() { scripts/size.sh; }
 check_browser() {
   SKILLOPT_BIN="$TARGET/debug/skillopt" cargo test $LOCKED --test browser --no-fail-fast -- --test-threads=1
 }
-check_deny() { optional cargo-deny cargo deny --offline check bans licenses sources; }
+check_deny() { optional cargo-deny cargo deny --offline check --hide-inclusion-graph bans licenses sources; }
 check_machete() { optional cargo-machete cargo machete; }
 
 optional() {
@@ -82,7 +82,8 @@ run() {
 }
 
 if [ $# -eq 0 ]; then
-  set -- setup fmt lint build tests doc_tests docs lint_wasm frontend size frontend_tests browser deny machete
+  # The dashboard comes first: a server that was built before it would be built again.
+  set -- setup fmt frontend size lint lint_wasm build tests doc_tests docs frontend_tests browser deny machete
 fi
 for name in "$@"; do
   run "$name" || [ "$name" != setup ] || break

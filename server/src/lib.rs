@@ -1,1 +1,5 @@
-//! lib
+//! Hosts the engines and the run store: configuration, run hosting, the HTTP API and the command line.
+//!
+//! The training loop itself lives in `skillopt-engine`; no decision about edits or gates is taken here.
+
+pub mod config;

@@ -148,7 +148,7 @@ pub struct Page<T> {
 
 /// Query of `GET /runs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct RunQuery {
     /// Only this state.
     pub status: Option<RunStatus>,
@@ -352,7 +352,7 @@ pub struct Curves {
 
 /// Query of `GET /runs/{id}/curves`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct CurveQuery {
     /// First step.
     pub from: Option<u32>,
@@ -416,7 +416,7 @@ pub struct SkillText {
 
 /// Query of `GET /runs/{id}/trajectories`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct TrajectoryQuery {
     /// Only this outcome.
     pub outcome: Option<OutcomeKind>,

@@ -93,7 +93,12 @@ pub fn diff(old: &str, new: &str) -> Diff {
     }
 }
 
-fn line(tag: ChangeTag, old: Option<usize>, new: Option<usize>, pieces: Vec<DiffPiece>) -> DiffLine {
+fn line(
+    tag: ChangeTag,
+    old: Option<usize>,
+    new: Option<usize>,
+    pieces: Vec<DiffPiece>,
+) -> DiffLine {
     let kind = match tag {
         ChangeTag::Equal => DiffKind::Same,
         ChangeTag::Delete => DiffKind::Removed,

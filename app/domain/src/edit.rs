@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 /// What an edit does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 pub enum EditOp {
     /// Adds text at the end of the body.
     Append,
@@ -24,6 +23,16 @@ pub enum EditOp {
     /// A word that is none of these; kept for the report.
     Unknown(String),
 }
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for EditOp {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for EditOp {}
 
 impl From<String> for EditOp {
     fn from(word: String) -> Self {

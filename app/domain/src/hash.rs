@@ -27,7 +27,8 @@ impl Sha256Hex {
     /// # Errors
     /// [`NotASha256`] for anything else.
     pub fn parse(text: &str) -> Result<Self, NotASha256> {
-        let valid = text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let valid =
+            text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if valid { Ok(Self(text.to_owned())) } else { Err(NotASha256) }
     }
 

@@ -186,14 +186,8 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in order.
-    pub const ALL: [Self; 6] = [
-        Self::Rollout,
-        Self::Reflect,
-        Self::Aggregate,
-        Self::Select,
-        Self::Update,
-        Self::Evaluate,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Rollout, Self::Reflect, Self::Aggregate, Self::Select, Self::Update, Self::Evaluate];
 
     /// The stable word.
     #[must_use]

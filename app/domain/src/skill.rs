@@ -155,7 +155,8 @@ impl SkillDoc {
             None if front_matter::is_unclosed(&self.text) => vec![SkillWarning {
                 line: 1,
                 column: 1,
-                message: "the front matter is never closed; end it with a line of three dashes".into(),
+                message: "the front matter is never closed; end it with a line of three dashes"
+                    .into(),
             }],
             None => Vec::new(),
         };
@@ -180,12 +181,14 @@ impl SkillDoc {
             warnings.push(SkillWarning {
                 line: 1,
                 column: 1,
-                message: format!("the body has {n_lines} lines; agents load at most {MAX_BODY_LINES} well"),
+                message: format!(
+                    "the body has {n_lines} lines; agents load at most {MAX_BODY_LINES} well"
+                ),
             });
         }
-        let description = self.front_matter().and_then(|matter| {
-            matter.entries.into_iter().find(|entry| entry.key == "description")
-        });
+        let description = self
+            .front_matter()
+            .and_then(|matter| matter.entries.into_iter().find(|entry| entry.key == "description"));
         if let Some(entry) = description {
             let chars = entry.value.chars().count();
             if chars > MAX_DESCRIPTION_CHARS {

@@ -1,6 +1,7 @@
 //! The leash of a run: cancel and pause, passed down explicitly. No state of a run lives elsewhere.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,7 @@ pub enum Leash {
 pub struct RunCtx {
     cancel: CancellationToken,
     leash: watch::Receiver<Leash>,
+    in_flight: Arc<AtomicU32>,
 }
 
 /// The other end, held by whoever hosts the run.
@@ -25,6 +27,7 @@ pub struct RunCtx {
 pub struct RunControl {
     cancel: CancellationToken,
     leash: Arc<watch::Sender<Leash>>,
+    in_flight: Arc<AtomicU32>,
 }
 
 impl RunControl {
@@ -33,9 +36,14 @@ impl RunControl {
     pub fn new() -> (Self, RunCtx) {
         let cancel = CancellationToken::new();
         let (sender, receiver) = watch::channel(Leash::Run);
+        let in_flight = Arc::new(AtomicU32::new(0));
         (
-            Self { cancel: cancel.clone(), leash: Arc::new(sender) },
-            RunCtx { cancel, leash: receiver },
+            Self {
+                cancel: cancel.clone(),
+                leash: Arc::new(sender),
+                in_flight: Arc::clone(&in_flight),
+            },
+            RunCtx { cancel, leash: receiver, in_flight },
         )
     }
 
@@ -47,6 +55,12 @@ impl RunControl {
     /// No new call is made until [`RunControl::unpause`].
     pub fn pause(&self) {
         self.leash.send_replace(Leash::Pause);
+    }
+
+    /// Calls that wait for a model right now; a pause is complete at 0.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Acquire)
     }
 
     /// Goes on.
@@ -74,6 +88,13 @@ impl RunCtx {
         *self.leash.borrow() == Leash::Pause
     }
 
+    /// Counts a call as in flight until the guard is dropped.
+    #[must_use]
+    pub(crate) fn enter_call(&self) -> InFlight {
+        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        InFlight(Arc::clone(&self.in_flight))
+    }
+
     /// Returns when the run may make a call, or when it is cancelled. Safe to drop: it holds nothing.
     pub async fn ready(&self) {
         let mut leash = self.leash.clone();
@@ -81,5 +102,15 @@ impl RunCtx {
             () = self.cancel.cancelled() => {}
             _ = leash.wait_for(|leash| *leash == Leash::Run) => {}
         }
+    }
+}
+
+/// One call in flight.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<AtomicU32>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -2,8 +2,34 @@
 //!
 //! Straight-line async code over the ports of [`ports`]. No files, SQL, HTTP, environment, wall clock or
 //! randomness: whatever is not a pure function of config, data and recorded calls is passed in.
+//!
+//! Start reading at [`train::train`]; there is one file for each stage.
 #![warn(missing_docs)]
 
+mod aggregate;
+mod artifacts;
+pub mod batches;
+mod buffer;
+pub mod calls;
 pub mod ctx;
+mod evaluate;
+pub mod gate;
+pub mod meter;
+mod patch;
 pub mod ports;
+pub mod prompts;
+mod reflect;
+mod reply;
+pub mod rng;
+mod rollout;
+mod run;
+pub mod schedule;
+mod select;
 pub mod splits;
+mod structured;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod train;
+mod update;
+
+pub use run::TrainError;

@@ -1,12 +1,12 @@
 //! What the engine needs from the world, as small traits named by role. Adapters live in other crates.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
 use skillopt_domain::spend::{Role, Usage};
-use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -385,7 +385,11 @@ pub trait RunFolder: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`StoreError`] with the path.
-    async fn write_rollouts(&self, dir: &str, rollouts: Vec<RolloutRecord>) -> Result<(), StoreError>;
+    async fn write_rollouts(
+        &self,
+        dir: &str,
+        rollouts: Vec<RolloutRecord>,
+    ) -> Result<(), StoreError>;
 }
 
 /// One rollout as the run folder and the optimizer see it.

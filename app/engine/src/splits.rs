@@ -51,7 +51,9 @@ pub enum SplitError {
     #[error("the train split is empty")]
     NoTrain,
     /// An id occurs twice.
-    #[error("the id `{id}` is in {first} and again in {second}; ids must be unique over all splits")]
+    #[error(
+        "the id `{id}` is in {first} and again in {second}; ids must be unique over all splits"
+    )]
     SharedId {
         /// The id.
         id: TaskId,
@@ -97,7 +99,9 @@ impl Splits {
         ];
         let mut ids: HashMap<&TaskId, SplitName> = HashMap::new();
         let mut contents: HashMap<&Sha256Hex, (&TaskId, SplitName)> = HashMap::new();
-        for (name, task) in named.into_iter().flat_map(|(name, tasks)| tasks.iter().map(move |t| (name, t))) {
+        for (name, task) in
+            named.into_iter().flat_map(|(name, tasks)| tasks.iter().map(move |t| (name, t)))
+        {
             if let Some(first) = ids.insert(&task.id, name) {
                 return Err(SplitError::SharedId { id: task.id.clone(), first, second: name });
             }
@@ -157,13 +161,15 @@ mod tests {
 
     #[test]
     fn c53_a_shared_id_is_refused_and_named() {
-        let err = Splits::try_new(vec![task("a", "1")], vec![task("a", "2")], vec![]).expect_err("refused");
+        let err = Splits::try_new(vec![task("a", "1")], vec![task("a", "2")], vec![])
+            .expect_err("refused");
         assert!(err.to_string().contains("`a` is in train and again in val"), "{err}");
     }
 
     #[test]
     fn c53_the_same_content_under_two_ids_is_refused() {
-        let err = Splits::try_new(vec![task("a", "1")], vec![task("b", "1")], vec![]).expect_err("refused");
+        let err = Splits::try_new(vec![task("a", "1")], vec![task("b", "1")], vec![])
+            .expect_err("refused");
         assert!(matches!(err, SplitError::SharedContent { .. }), "{err}");
     }
 

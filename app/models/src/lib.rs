@@ -1,1 +1,16 @@
-//! placeholder
+//! Model backends behind the engine's `Model` port. No other crate of ours speaks HTTP to a model. Keys and
+//! settings are handed in: this crate reads no environment and no files.
+
+mod limiter;
+mod openai_compatible;
+mod price;
+mod reasoning;
+mod refusal;
+mod retry;
+mod secret;
+mod timer;
+
+pub use openai_compatible::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use reasoning::{Stripped, strip_reasoning};
+pub use refusal::is_refusal;
+pub use secret::Secret;

@@ -1,1 +1,37 @@
-//! placeholder
+//! The memory of SkillOpt in SQLite: runs and their journal, the ledger of model calls, texts by hash,
+//! rollouts, adoptions, audit. The only crate that knows SQL; rows never leave it, domain values do.
+//!
+//! Several processes may share one data directory: every write is one transaction that begins with the
+//! write lock, and nothing is remembered in memory that another process could change.
+
+mod adoptions;
+mod audit;
+mod blobs;
+mod curves;
+mod error;
+mod fold;
+mod journal;
+mod lease;
+mod ledger;
+mod lifecycle;
+mod live;
+mod open;
+mod outcomes;
+mod reading;
+mod rejected;
+mod run_list;
+mod runs;
+mod sql;
+mod steps;
+mod trajectories;
+
+pub use adoptions::{Adoption, AdoptionState, Begun, NewAdoption};
+pub use audit::AuditRow;
+pub use error::{AdoptionError, LeaseError, OpenError, StoreFailure, TransitionError};
+pub use journal::RunJournal;
+pub use lease::{Beat, Lease, LeaseTerm};
+pub use lifecycle::{Author, Change, Command};
+pub use live::{Changes, Signal};
+pub use open::Store;
+pub use reading::Counts;
+pub use runs::{NewRun, RunRow};

@@ -7,8 +7,18 @@ use std::fmt;
 
 /// Backends of the reference system that are not built yet, to say so instead of "unknown".
 const LATER_BACKENDS: [&str; 12] = [
-    "azure_openai", "openai_chat", "codex", "codex_exec", "claude_chat", "claude_code_exec", "cursor_exec",
-    "copilot_chat", "copilot_exec", "qwen_chat", "minimax_chat", "anthropic",
+    "azure_openai",
+    "openai_chat",
+    "codex",
+    "codex_exec",
+    "claude_chat",
+    "claude_code_exec",
+    "cursor_exec",
+    "copilot_chat",
+    "copilot_exec",
+    "qwen_chat",
+    "minimax_chat",
+    "anthropic",
 ];
 
 /// Sections whose unknown keys belong to benchmarks and backends of the reference system.
@@ -74,7 +84,10 @@ impl Resolved {
     /// The value of a key; `Null` when it is not set.
     #[must_use]
     pub fn get(&self, path: &str) -> &Value {
-        self.values.iter().find(|value| value.path == path).map_or(&Value::Null, |found| &found.value)
+        self.values
+            .iter()
+            .find(|value| value.path == path)
+            .map_or(&Value::Null, |found| &found.value)
     }
 
     /// Where the value of a key came from.
@@ -142,7 +155,9 @@ fn problem(setting: &Setting, message: String) -> ConfigProblem {
 }
 
 fn check(setting: &Setting) -> Checked {
-    let Some(spec) = find_key(&setting.path) else { return Checked::Problem(unknown(&setting.path)) };
+    let Some(spec) = find_key(&setting.path) else {
+        return Checked::Problem(unknown(&setting.path));
+    };
     let is_unset = match &setting.value {
         Value::Null => true,
         Value::Text(text) => text.trim().is_empty(),
@@ -227,7 +242,9 @@ fn convert(spec: &KeySpec, value: &Value, origin: Origin) -> Result<Value, Strin
             _ => Err(format!("expected a JSON object, got `{text}`")),
         },
         (KeyKind::Json, other) => Err(format!("expected a mapping, got `{other}`")),
-        (KeyKind::Text | KeyKind::Path, Value::Json(json)) => Err(format!("expected text, got `{json}`")),
+        (KeyKind::Text | KeyKind::Path, Value::Json(json)) => {
+            Err(format!("expected text, got `{json}`"))
+        }
         (KeyKind::Text | KeyKind::Path, raw) => Ok(Value::Text(raw.to_string())),
     }
 }

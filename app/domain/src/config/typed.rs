@@ -255,7 +255,8 @@ impl RunConfig {
     fn problems(&self, reader: &Reader<'_>) -> Vec<ConfigProblem> {
         let mut found = Vec::new();
         let mut add = |path: &str, message: String| {
-            let place = reader.resolved.place(path).filter(|place| **place != Place::default_value());
+            let place =
+                reader.resolved.place(path).filter(|place| **place != Place::default_value());
             found.push(ConfigProblem { path: path.to_owned(), place: place.cloned(), message });
         };
         if self.optimizer.min_learning_rate > self.optimizer.learning_rate {
@@ -348,8 +349,11 @@ impl Reader<'_> {
         let backend =
             if word == "mock" { BackendKind::Mock } else { BackendKind::OpenaiCompatible };
         let own_url = self.text(&format!("model.{role}_openai_compatible_base_url"));
-        let base_url =
-            if own_url.is_empty() { self.text("model.openai_compatible_base_url") } else { own_url };
+        let base_url = if own_url.is_empty() {
+            self.text("model.openai_compatible_base_url")
+        } else {
+            own_url
+        };
         let max_tokens = match role {
             Role::Target => self.count("env.max_completion_tokens"),
             Role::Optimizer => self.count("model.optimizer_max_completion_tokens"),
@@ -359,7 +363,11 @@ impl Reader<'_> {
         ModelRole {
             backend,
             model: if simulated && model.is_empty() { format!("sim-{role}") } else { model },
-            base_url: if simulated { String::new() } else { base_url.trim_end_matches('/').to_owned() },
+            base_url: if simulated {
+                String::new()
+            } else {
+                base_url.trim_end_matches('/').to_owned()
+            },
             api_key_env: self.text(&format!("model.{role}_api_key_env")),
             temperature: self.float(&format!("model.{role}_temperature")),
             max_tokens,

@@ -35,13 +35,22 @@ pub fn apply_in_order(doc: &SkillDoc, edits: &[Edit], budget: u32) -> (SkillDoc,
                 Err(refusal) => explain_conflict(doc, edit, refusal),
             }
         };
-        reports.push(EditReport { edit: edit.clone(), status, detail, resembles_rejected_step: None });
+        reports.push(EditReport {
+            edit: edit.clone(),
+            status,
+            detail,
+            resembles_rejected_step: None,
+        });
     }
     (current, reports)
 }
 
 /// An anchor that was fine in the original text was taken away by an earlier edit.
-fn explain_conflict(original: &SkillDoc, edit: &Edit, refusal: EditRefusal) -> (EditStatus, String) {
+fn explain_conflict(
+    original: &SkillDoc,
+    edit: &Edit,
+    refusal: EditRefusal,
+) -> (EditStatus, String) {
     let anchor_gone = matches!(refusal.status, EditStatus::NotFound | EditStatus::Ambiguous);
     if anchor_gone && apply_one(original, edit).is_ok() {
         (EditStatus::Conflict, "an earlier edit of this step changed its anchor".to_owned())
@@ -103,7 +112,10 @@ fn anchor(doc: &SkillDoc, edit: &Edit) -> Result<Range<usize>, EditRefusal> {
     };
     if doc.protected().any(|area| area.start < range.end && range.start < area.end) {
         let line = doc.line_of(range.start);
-        return refuse(EditStatus::Protected, format!("line {line} is front matter or a protected region"));
+        return refuse(
+            EditStatus::Protected,
+            format!("line {line} is front matter or a protected region"),
+        );
     }
     Ok(range)
 }
@@ -175,9 +187,9 @@ fn insert_after(doc: &SkillDoc, at: Range<usize>, content: &str) -> Result<Strin
     let text = doc.text();
     let eol = doc.eol().as_str();
     let last = at.end.saturating_sub(1).max(at.start);
-    let line = lines(text).find(|line| line.full.end > last).map_or(text.len()..text.len(), |line| {
-        line.content.end..line.full.end
-    });
+    let line = lines(text)
+        .find(|line| line.full.end > last)
+        .map_or(text.len()..text.len(), |line| line.content.end..line.full.end);
     let content = from_lf(content, doc.eol());
     let mut out = String::with_capacity(text.len() + content.len() + 4);
     out.push_str(&text[..line.start]);
@@ -216,12 +228,14 @@ fn delete(doc: &SkillDoc, at: Range<usize>) -> String {
 
 /// Every line of the content stands in the skill already, whatever its case and punctuation.
 fn refuse_duplicate(doc: &SkillDoc, content: &str) -> Result<(), EditRefusal> {
-    let wanted: Vec<String> = content.lines().map(normalised_words).filter(|w| !w.is_empty()).collect();
+    let wanted: Vec<String> =
+        content.lines().map(normalised_words).filter(|w| !w.is_empty()).collect();
     let present: Vec<(u32, String)> = (1..)
         .zip(lines(doc.text()))
         .map(|(number, line)| (number, normalised_words(&doc.text()[line.content])))
         .collect();
-    let line_of = |words: &String| present.iter().find(|(_, have)| have == words).map(|(at, _)| *at);
+    let line_of =
+        |words: &String| present.iter().find(|(_, have)| have == words).map(|(at, _)| *at);
     let Some(first) = wanted.first().and_then(line_of) else { return Ok(()) };
     if wanted.iter().all(|words| line_of(words).is_some()) {
         return refuse(EditStatus::Duplicate, format!("line {first} says this already"));

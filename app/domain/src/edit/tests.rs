@@ -5,20 +5,23 @@ use crate::skill::SkillDoc;
 use proptest::prelude::*;
 use rstest::rstest;
 
-const SKILL: &str = "# Guide\n\n## A\n\n### Rules\n\n- Answer briefly.\n\n## B\n\n### Rules\n\n- Quote the page.\n";
+const SKILL: &str =
+    "# Guide\n\n## A\n\n### Rules\n\n- Answer briefly.\n\n## B\n\n### Rules\n\n- Quote the page.\n";
 
 fn edit(op: &str, target: Option<&str>, content: Option<&str>) -> Edit {
     Edit::new(EditOp::from(op.to_owned()), target, content)
 }
 
 fn status(edit: &Edit) -> EditStatus {
-    apply_one(&SkillDoc::parse(SKILL), edit).map_or_else(|refusal| refusal.status, |_| EditStatus::Applied)
+    apply_one(&SkillDoc::parse(SKILL), edit)
+        .map_or_else(|refusal| refusal.status, |_| EditStatus::Applied)
 }
 
 #[test]
 fn c18_an_anchor_that_occurs_twice_is_ambiguous_with_both_places() {
-    let refusal = apply_one(&SkillDoc::parse(SKILL), &edit("replace", Some("### Rules"), Some("x")))
-        .expect_err("ambiguous");
+    let refusal =
+        apply_one(&SkillDoc::parse(SKILL), &edit("replace", Some("### Rules"), Some("x")))
+            .expect_err("ambiguous");
     assert_eq!(refusal.status, EditStatus::Ambiguous);
     assert!(refusal.detail.contains("lines 5, 11"), "{}", refusal.detail);
 }
@@ -26,7 +29,10 @@ fn c18_an_anchor_that_occurs_twice_is_ambiguous_with_both_places() {
 #[rstest]
 #[case("insert_after", "-  Answer briefly.")]
 #[case("replace", "- Answer briefly!")]
-fn c19_a_missing_anchor_is_not_found_and_shows_the_nearest_line(#[case] op: &str, #[case] target: &str) {
+fn c19_a_missing_anchor_is_not_found_and_shows_the_nearest_line(
+    #[case] op: &str,
+    #[case] target: &str,
+) {
     let refusal = apply_one(&SkillDoc::parse(SKILL), &edit(op, Some(target), Some("new")))
         .expect_err("not found");
     assert_eq!(refusal.status, EditStatus::NotFound);
@@ -86,8 +92,9 @@ fn c24_protected_text_cannot_be_touched(#[case] edit: Edit) {
 
 #[test]
 fn c24_content_cannot_become_front_matter() {
-    let refusal = apply_one(&SkillDoc::parse(""), &edit("append", None, Some("---\nname: evil\n---\nx")))
-        .expect_err("protected");
+    let refusal =
+        apply_one(&SkillDoc::parse(""), &edit("append", None, Some("---\nname: evil\n---\nx")))
+            .expect_err("protected");
     assert_eq!(refusal.status, EditStatus::Protected);
 }
 
@@ -123,7 +130,10 @@ fn an_anchor_taken_away_by_an_earlier_edit_is_a_conflict() {
 }
 
 #[rstest]
-#[case(edit("insert_after", Some("- Answer briefly."), Some("- Be sure.")), "- Answer briefly.\n- Be sure.\n\n## B")]
+#[case(
+    edit("insert_after", Some("- Answer briefly."), Some("- Be sure.")),
+    "- Answer briefly.\n- Be sure.\n\n## B"
+)]
 #[case(edit("insert_after", Some("# Guide"), Some("- Be sure.")), "# Guide\n\n- Be sure.\n\n## A")]
 #[case(edit("replace", Some("briefly"), Some("in one word")), "- Answer in one word.\n")]
 #[case(edit("delete", Some("- Answer briefly."), None), "### Rules\n\n\n## B")]

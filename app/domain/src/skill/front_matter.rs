@@ -96,7 +96,11 @@ impl Reader {
         if let Some(at) = colon.filter(|_| plain) {
             let before = key.len() + 1 + (raw.len() - raw.trim_start().len()) + at;
             let column = u32::try_from(before + 1).unwrap_or(u32::MAX);
-            self.warn(number, column, &format!("the value of `{key}` contains a colon; quote this value"));
+            self.warn(
+                number,
+                column,
+                &format!("the value of `{key}` contains a colon; quote this value"),
+            );
         }
         self.entries.push(FrontMatterEntry {
             key: key.to_owned(),

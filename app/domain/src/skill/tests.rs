@@ -25,10 +25,16 @@ fn c11_colon_in_description_warns_with_line_and_column_and_keeps_bytes() {
 
 #[rstest]
 #[case::lf("---\nname: x\n---\n# T\n\n- a\n", "---\nname: x\n---\n# T\n\n- a\n- b\n")]
-#[case::crlf("---\r\nname: x\r\n---\r\n# T\r\n\r\n- a\r\n", "---\r\nname: x\r\n---\r\n# T\r\n\r\n- a\r\n- b\r\n")]
+#[case::crlf(
+    "---\r\nname: x\r\n---\r\n# T\r\n\r\n- a\r\n",
+    "---\r\nname: x\r\n---\r\n# T\r\n\r\n- a\r\n- b\r\n"
+)]
 #[case::cr("# T\r\r- a\r", "# T\r\r- a\r- b\r")]
 #[case::mixed("# T\r\n\n- a\r\n", "# T\r\n\n- a\r\n- b\r\n")]
-#[case::bom_crlf("\u{feff}---\r\nname: x\r\n---\r\n- a\r\n", "\u{feff}---\r\nname: x\r\n---\r\n- a\r\n- b\r\n")]
+#[case::bom_crlf(
+    "\u{feff}---\r\nname: x\r\n---\r\n- a\r\n",
+    "\u{feff}---\r\nname: x\r\n---\r\n- a\r\n- b\r\n"
+)]
 #[case::no_final_newline("# T\n\n- a", "# T\n\n- a\n- b")]
 fn c12_line_ends_bom_and_final_newline_are_kept(#[case] before: &str, #[case] after: &str) {
     let doc = SkillDoc::parse(before);

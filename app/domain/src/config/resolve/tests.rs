@@ -28,7 +28,11 @@ fn message(setting: Setting) -> String {
 #[case("train.num_epochs", Value::Int(10), Value::Int(10))]
 #[case("gradient.failure_only", Value::Bool(true), Value::Bool(true))]
 #[case("train.seed", Value::Null, Value::Int(42))]
-fn c85_numbers_are_read_as_documented(#[case] path: &str, #[case] raw: Value, #[case] expect: Value) {
+fn c85_numbers_are_read_as_documented(
+    #[case] path: &str,
+    #[case] raw: Value,
+    #[case] expect: Value,
+) {
     let resolved = resolve(&[file(path, raw)]).expect("accepted");
     assert_eq!(resolved.get(path), &expect);
 }
@@ -40,7 +44,11 @@ fn c85_numbers_are_read_as_documented(#[case] path: &str, #[case] raw: Value, #[
 #[case("train.seed", text("1_000"), "expected a whole number")]
 #[case("model.target_timeout_seconds", Value::Float(f64::INFINITY), "must be from")]
 #[case("evaluation.gate_mixed_weight", Value::Float(1.5), "must be from 0 to 1")]
-fn c85_wrong_types_and_ranges_are_refused(#[case] path: &str, #[case] raw: Value, #[case] expect: &str) {
+fn c85_wrong_types_and_ranges_are_refused(
+    #[case] path: &str,
+    #[case] raw: Value,
+    #[case] expect: &str,
+) {
     let message = message(file(path, raw));
     assert!(message.starts_with("run.yaml:7: ") && message.contains(expect), "{message}");
 }
@@ -68,16 +76,15 @@ fn c87_flag_beats_environment_beats_file_beats_base() {
 
 #[test]
 fn c87_an_empty_text_does_not_hide_a_weaker_source() {
-    let settings = [
-        from(Origin::File, "model.target", "qwen"),
-        from(Origin::Flag, "model.target", ""),
-    ];
+    let settings =
+        [from(Origin::File, "model.target", "qwen"), from(Origin::Flag, "model.target", "")];
     assert_eq!(resolve(&settings).expect("accepted").get("model.target"), &text("qwen"));
 }
 
 #[test]
 fn c88_a_retired_key_warns_with_its_reason() {
-    let resolved = resolve(&[file("gradient.max_analyst_rounds", Value::Int(3))]).expect("accepted");
+    let resolved =
+        resolve(&[file("gradient.max_analyst_rounds", Value::Int(3))]).expect("accepted");
     assert!(resolved.warnings[0].to_string().contains("retired"));
 }
 

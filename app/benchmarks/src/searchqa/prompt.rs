@@ -1,0 +1,48 @@
+//! How a task is put to the target. The words are in `prompts/`.
+
+use super::{Item, SearchQa};
+
+const TARGET: &str = include_str!("prompts/target.md");
+const SKILL_SECTION: &str = include_str!("prompts/skill_section.md");
+
+/// Raised when the prompt or the scorer changes in a way that files do not show. It stands in the prompt, so
+/// recorded answers of another version are never taken for answers of this one.
+const HARNESS_VERSION: u32 = 1;
+
+/// Most characters of the passages.
+pub(crate) const CONTEXT_CHARS: usize = 6000;
+
+const DOC: &str = "[DOC]";
+
+/// The system message. Without a skill there is no skill section.
+pub(crate) fn system(skill: &str) -> String {
+    let section = match skill.trim() {
+        "" => "\n".to_owned(),
+        text => SKILL_SECTION.replace("{skill}", text),
+    };
+    // The skill goes in last: whatever it holds, no placeholder in it is filled.
+    TARGET
+        .replace("{benchmark}", SearchQa::NAME)
+        .replace("{harness_version}", &HARNESS_VERSION.to_string())
+        .replace("{skill_section}", &section)
+}
+
+/// The user message.
+pub(crate) fn user(item: &Item) -> String {
+    let passages = cut_context(&item.context, CONTEXT_CHARS);
+    format!("<passages>\n{passages}\n</passages>\n\nQuestion: {}", item.question.trim())
+}
+
+/// The first whole passages that fit. A first passage that is too long by itself is cut.
+pub(crate) fn cut_context(context: &str, limit: usize) -> &str {
+    let context = context.trim();
+    let Some((end, _)) = context.char_indices().nth(limit) else {
+        return context;
+    };
+    let fits = &context[..end];
+    let border = if context[end..].starts_with(DOC) { Some(end) } else { fits.rfind(DOC) };
+    match border {
+        Some(at) if !context[..at].trim().is_empty() => context[..at].trim_end(),
+        _ => fits,
+    }
+}

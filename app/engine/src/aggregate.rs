@@ -1,0 +1,212 @@
+//! Stage 3: patches are merged level by level until one is left. A merge that cannot be used is replaced by
+//! joining its inputs, and that is counted and shown.
+
+use crate::patch::{Patch, read_edits, text};
+use crate::ports::Purpose;
+use crate::prompts::{Prompt, section, system_message};
+use crate::reflect::Reflection;
+use crate::reply::ReplyError;
+use crate::run::{Run, Ticker, TrainError};
+use crate::structured::{Asked, Question, ask};
+use futures::StreamExt;
+use serde_json::json;
+use skillopt_domain::edit::{Edit, EditOp, SourceType};
+use skillopt_domain::outcome::Sample;
+use skillopt_domain::run::{Phase, Stage};
+use skillopt_domain::skill::SkillDoc;
+use std::fmt::Write;
+
+/// What to merge.
+#[derive(Debug)]
+pub(crate) struct MergeOrder<'a> {
+    pub(crate) step: u32,
+    pub(crate) skill: &'a SkillDoc,
+    pub(crate) sample: Sample,
+}
+
+/// The merged patch and how it came about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Merged {
+    pub(crate) patch: Patch,
+    pub(crate) levels: u32,
+    pub(crate) n_fallbacks: u32,
+}
+
+/// Merges failure patches and success patches apart, both sides at once, then both into one.
+pub(crate) async fn aggregate(
+    run: &Run<'_>,
+    order: &MergeOrder<'_>,
+    reflection: Reflection,
+) -> Result<Merged, TrainError> {
+    run.check_cancelled()?;
+    let group = usize::try_from(run.input.config.gradient.merge_batch_size).unwrap_or(2).max(2);
+    let n_calls =
+        calls_of(reflection.failure.len(), group) + calls_of(reflection.success.len(), group);
+    let final_call = usize::from(!reflection.failure.is_empty() && !reflection.success.is_empty());
+    let ticker =
+        run.tick(Phase::Step { step: order.step, stage: Stage::Aggregate }, n_calls + final_call);
+    let (failure, success) = futures::future::try_join(
+        merge_side(run, order, &ticker, reflection.failure, SourceType::Failure),
+        merge_side(run, order, &ticker, reflection.success, SourceType::Success),
+    )
+    .await?;
+    let mut merged = Merged {
+        levels: failure.levels.max(success.levels),
+        n_fallbacks: failure.n_fallbacks + success.n_fallbacks,
+        patch: Patch::default(),
+    };
+    match (failure.patch.edits.is_empty(), success.patch.edits.is_empty()) {
+        (_, true) => merged.patch = failure.patch,
+        (true, false) => merged.patch = success.patch,
+        (false, false) => {
+            let sides = [failure.patch, success.patch];
+            let (patch, fell_back) = merge_once(run, order, Purpose::MergeFinal, &sides, 0).await?;
+            ticker.done(fell_back);
+            merged.patch = patch;
+            merged.levels += 1;
+            merged.n_fallbacks += u32::from(fell_back);
+        }
+    }
+    Ok(merged)
+}
+
+/// Merge calls of one side over all levels.
+fn calls_of(mut patches: usize, group: usize) -> usize {
+    let mut calls = 0;
+    while patches > 1 {
+        calls += patches / group + usize::from(patches % group > 1);
+        patches = patches.div_ceil(group);
+    }
+    calls
+}
+
+async fn merge_side(
+    run: &Run<'_>,
+    order: &MergeOrder<'_>,
+    ticker: &Ticker<'_>,
+    mut patches: Vec<Patch>,
+    source: SourceType,
+) -> Result<Merged, TrainError> {
+    let config = &run.input.config.gradient;
+    let group = usize::try_from(config.merge_batch_size).unwrap_or(2).max(2);
+    let workers = usize::try_from(config.analyst_workers).unwrap_or(1).max(1);
+    let purpose = match source {
+        SourceType::Failure => Purpose::MergeFailure,
+        SourceType::Success => Purpose::MergeSuccess,
+    };
+    let mut merged = Merged::default();
+    while patches.len() > 1 {
+        merged.levels += 1;
+        let level = merged.levels;
+        let mut results: Vec<(usize, Patch, bool)> = Vec::new();
+        let mut pending = futures::stream::iter(patches.chunks(group).enumerate())
+            .map(|(at, chunk)| async move {
+                if let [single] = chunk {
+                    return Ok((at, single.clone(), false));
+                }
+                let (patch, fell_back) = merge_once(run, order, purpose, chunk, level).await?;
+                ticker.done(fell_back);
+                Ok::<_, TrainError>((at, patch, fell_back))
+            })
+            .buffer_unordered(workers);
+        while let Some(result) = pending.next().await {
+            results.push(result?);
+        }
+        drop(pending);
+        results.sort_by_key(|(at, ..)| *at);
+        merged.n_fallbacks +=
+            results.iter().map(|(_, _, fell_back)| u32::from(*fell_back)).sum::<u32>();
+        patches = results.into_iter().map(|(_, patch, _)| patch).collect();
+    }
+    merged.patch = patches.pop().unwrap_or_default();
+    Ok(merged)
+}
+
+/// One merge call; true when its reply could not be used and the inputs were joined instead.
+async fn merge_once(
+    run: &Run<'_>,
+    order: &MergeOrder<'_>,
+    purpose: Purpose,
+    patches: &[Patch],
+    level: u32,
+) -> Result<(Patch, bool), TrainError> {
+    let question = Question {
+        purpose,
+        phase: format!("step_{:04}", order.step),
+        system: system_message(prompt_of(purpose), 0),
+        user: merge_message(order.skill, purpose, patches, level),
+        sample: order.sample.clone(),
+    };
+    let asked = ask(run, question, |parsed| {
+        let edits = read_edits(&parsed.object)?;
+        if edits.iter().any(|edit| matches!(edit.op, EditOp::Unknown(_))) {
+            return Err(ReplyError::Shape("an edit has no known `op`".into()));
+        }
+        Ok(Patch { reasoning: text(&parsed.object, "reasoning"), edits })
+    })
+    .await?;
+    Ok(match asked {
+        Asked::Answer { mut value, .. } => {
+            stamp(&mut value.edits, patches, purpose, level);
+            (value, false)
+        }
+        Asked::Lost { .. } => (joined(patches, level), true),
+    })
+}
+
+fn prompt_of(purpose: Purpose) -> Prompt {
+    match purpose {
+        Purpose::MergeSuccess => Prompt::MergeSuccess,
+        Purpose::MergeFinal => Prompt::MergeFinal,
+        _ => Prompt::MergeFailure,
+    }
+}
+
+/// Support and source cannot exceed what went in; merge levels are counted, not believed.
+fn stamp(edits: &mut [Edit], inputs: &[Patch], purpose: Purpose, level: u32) {
+    let total: u32 = inputs
+        .iter()
+        .map(|patch| patch.edits.iter().map(|edit| edit.support_count).max().unwrap_or_default())
+        .sum();
+    let deepest = inputs.iter().flat_map(|patch| &patch.edits).map(|edit| edit.merge_level).max();
+    for edit in edits {
+        edit.support_count = edit.support_count.clamp(1, total.max(1));
+        match purpose {
+            Purpose::MergeFailure => edit.source_type = SourceType::Failure,
+            Purpose::MergeSuccess => edit.source_type = SourceType::Success,
+            _ => {}
+        }
+        edit.merge_level = level.max(deepest.unwrap_or_default());
+    }
+}
+
+fn joined(patches: &[Patch], level: u32) -> Patch {
+    let mut edits: Vec<Edit> = patches.iter().flat_map(|patch| patch.edits.clone()).collect();
+    for edit in &mut edits {
+        edit.merge_level = edit.merge_level.max(level);
+    }
+    Patch {
+        reasoning: "joined without a merge, because the merge reply could not be used".into(),
+        edits,
+    }
+}
+
+fn merge_message(skill: &SkillDoc, purpose: Purpose, patches: &[Patch], level: u32) -> String {
+    let mut user = section("current_skill", skill.text());
+    if purpose == Purpose::MergeFinal {
+        let sizes: Vec<String> =
+            patches.iter().map(|patch| patch.edits.len().to_string()).collect();
+        let _ = writeln!(
+            user,
+            "\nTwo pre-merged patches: the first from failures ({} edits, high priority), the second from \
+             successes ({} edits).\n",
+            sizes.first().map_or("0", String::as_str),
+            sizes.get(1).map_or("0", String::as_str)
+        );
+    } else {
+        let _ = writeln!(user, "\nPatches to merge: {}, merge level {level}.\n", patches.len());
+    }
+    let json = serde_json::to_string_pretty(&json!(patches)).unwrap_or_default();
+    user.push_str(&section("patches", &json));
+    user
+}

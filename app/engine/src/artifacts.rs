@@ -1,0 +1,298 @@
+//! The files of a Python-compatible run folder, made from what a step found out. Names and fields are those
+//! of the Python system; paths inside are relative, so that a folder can be moved.
+
+use crate::rollout::Rollouts;
+use crate::run::{Run, TrainError};
+use crate::select::Selection;
+use crate::train::StepFacts;
+use crate::update::Updated;
+use serde_json::{Map, Value, json};
+use skillopt_domain::edit::{Edit, EditReport, EditStatus};
+use skillopt_domain::event::{Measured, StepSummary};
+use skillopt_domain::skill::SkillDoc;
+use skillopt_domain::spend::Spend;
+use skillopt_domain::verdict::Action;
+use std::collections::BTreeMap;
+
+/// Rows of `history.json` so far.
+#[derive(Debug)]
+pub(crate) struct Artifacts {
+    baseline: Measured,
+    history: Vec<Value>,
+}
+
+/// Current and best skill after a step.
+#[derive(Debug)]
+pub(crate) struct StateView<'a> {
+    pub(crate) current: &'a SkillDoc,
+    pub(crate) current_origin: &'a str,
+    pub(crate) best: &'a SkillDoc,
+    pub(crate) best_step: u32,
+}
+
+impl StateView<'_> {
+    fn best_origin(&self) -> String {
+        match self.best_step {
+            0 => "initial_skill".to_owned(),
+            step => format!("step_{step:04}"),
+        }
+    }
+}
+
+impl Artifacts {
+    pub(crate) fn new(baseline: Measured) -> Self {
+        Self { baseline, history: Vec::new() }
+    }
+
+    pub(crate) async fn write_selection(
+        &self,
+        run: &Run<'_>,
+        step: u32,
+        selection: &Selection,
+    ) -> Result<(), TrainError> {
+        let file = json!({
+            "reasoning": selection.reasoning,
+            "edits": selection.ordered,
+            "ranking_details": {"ranking": selection.ranking},
+        });
+        run.write_json(&format!("steps/step_{step:04}/ranked_edits.json"), &file).await
+    }
+
+    /// Rows of `edit_apply_report.json`.
+    pub(crate) fn apply_report(updated: &Updated) -> Vec<Value> {
+        (1..).zip(&updated.reports).map(|(index, report)| report_row(index, report)).collect()
+    }
+
+    /// Everything that a finished step leaves behind.
+    pub(crate) async fn write_step(
+        &mut self,
+        run: &Run<'_>,
+        facts: &StepFacts,
+        summary: &StepSummary,
+        state: &StateView<'_>,
+    ) -> Result<(), TrainError> {
+        let row = history_row(facts, summary, state);
+        let dir = format!("steps/step_{:04}", facts.step);
+        run.write_json(&format!("{dir}/step_record.json"), &row).await?;
+        run.write_json(&format!("{dir}/trajectory_digest.json"), &digest(facts, summary)).await?;
+        self.history.push(row);
+        run.write_json("history.json", &self.history).await?;
+        let skill_path = format!("skills/skill_v{:04}.md", facts.step);
+        run.write(&skill_path, state.current.text().to_owned()).await?;
+        run.write("best_skill.md", state.best.text().to_owned()).await?;
+        run.write_json(
+            "runtime_state.json",
+            &runtime_state(facts.step, &skill_path, summary, state),
+        )
+        .await
+    }
+
+    pub(crate) async fn write_test_summary(
+        &self,
+        run: &Run<'_>,
+        dir: &str,
+        rollouts: &Rollouts,
+    ) -> Result<(), TrainError> {
+        let mut by_type: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
+        for outcome in &rollouts.set.outcomes {
+            if let Some(score) = outcome.outcome.score() {
+                for name in [outcome.task_type.as_str(), "overall"] {
+                    let (total, hard) = by_type.entry(name).or_default();
+                    *total += 1;
+                    *hard += score.hard.get();
+                }
+            }
+        }
+        let file: Map<String, Value> = by_type
+            .into_iter()
+            .map(|(name, (total, hard))| {
+                (name.to_owned(), json!({"total": total, "hard_acc": six(hard / f64::from(total))}))
+            })
+            .collect();
+        run.write_json(&format!("{dir}/summary.json"), &file).await
+    }
+
+    /// `best_skill.md` of a run without steps, and `summary.json`.
+    pub(crate) async fn finish(&self, run: &Run<'_>, best: &SkillDoc) -> Result<(), TrainError> {
+        run.write("best_skill.md", best.text().to_owned()).await?;
+        let count = |wanted: fn(&str) -> bool| {
+            self.history.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
+        };
+        let last = self.history.last().cloned().unwrap_or_default();
+        let total = run.calls.meter.total_spend();
+        let file = json!({
+            "version": concat!("skillopt-rust-", env!("CARGO_PKG_VERSION")),
+            "baseline_selection_hard": self.baseline.score.map(|score| six(score.hard)),
+            "baseline_selection_soft": self.baseline.score.map(|score| six(score.soft)),
+            "best_step": last["best_step"],
+            "best_score": last["best_score"],
+            "current_origin": last["current_origin"],
+            "best_origin": last["best_origin"],
+            "total_steps": self.history.len(),
+            "total_accepts": count(|action| action.starts_with("accept")),
+            "total_rejects": count(|action| action == "reject"),
+            "total_skips": count(|action| action.starts_with("skip")),
+            "token_summary": {
+                "target": tokens(total.target),
+                "optimizer": tokens(total.optimizer),
+                "_total": tokens(total.total()),
+            },
+        });
+        run.write_json("summary.json", &file).await
+    }
+}
+
+fn report_row(index: u32, report: &EditReport) -> Value {
+    let cut = |text: Option<&str>| text.unwrap_or_default().chars().take(200).collect::<String>();
+    json!({
+        "index": index,
+        "op": report.edit.op.as_str(),
+        "target": cut(report.edit.target.as_deref()),
+        "content_preview": cut(report.edit.content.as_deref()),
+        "status": python_status(report),
+        "detail": report.detail,
+    })
+}
+
+/// The Python system's word where it has one for the same thing.
+fn python_status(report: &EditReport) -> String {
+    match report.status {
+        EditStatus::Applied => format!("applied_{}", report.edit.op.as_str()),
+        EditStatus::Protected => "skipped_protected_region".to_owned(),
+        EditStatus::UnknownOp => "skipped_unknown_op".to_owned(),
+        EditStatus::NotFound => format!("skipped_{}_target_not_found", report.edit.op.as_str()),
+        other => format!("skipped_{}", other.as_str()),
+    }
+}
+
+fn history_row(facts: &StepFacts, summary: &StepSummary, state: &StateView<'_>) -> Value {
+    let mut row = json!({
+        "step": facts.step,
+        "epoch": facts.epoch,
+        "rollout_hard": facts.rollout.map(|score| six(score.hard)),
+        "rollout_soft": facts.rollout.map(|score| six(score.soft)),
+        "rollout_n": facts.rollout.map_or(0, |score| score.n),
+        "accumulation_batches": facts.batches.iter().enumerate().map(|(at, (batch, score, n))| json!({
+            "batch_idx": at, "batch_seed": batch.seed, "n_envs": n,
+            "hard": score.map(|score| six(score.hard)), "soft": score.map(|score| six(score.soft)),
+        })).collect::<Vec<_>>(),
+        "n_patches": facts.reflection.n_failure_patches + facts.reflection.n_success_patches,
+        "n_failure_patches": facts.reflection.n_failure_patches,
+        "n_success_patches": facts.reflection.n_success_patches,
+        "edit_budget": facts.budget,
+        "lr_control_mode": "fixed",
+        "action": summary.action.as_str(),
+        "reason": summary.reason,
+        "current_score": summary.current_score.map(six),
+        "best_score": summary.best_score.map(six),
+        "best_step": state.best_step,
+        "current_origin": state.current_origin,
+        "best_origin": state.best_origin(),
+        "skill_len": state.current.text().chars().count(),
+        "n_errors": facts.n_errors,
+        "timing": timing(facts),
+        "tokens": facts.stages.iter().map(|stage| {
+            (stage.stage.as_str().to_owned(), tokens(stage.spend.total()))
+        }).collect::<Map<String, Value>>(),
+        "wall_time_s": seconds(facts.stages.iter().map(|stage| stage.wall_ms).sum()),
+    });
+    if let Some(updated) = &facts.updated {
+        row["n_edits_merged"] = json!(facts.n_merged);
+        row["n_edits_ranked"] = json!(updated.reports.len());
+        row["support_counts"] =
+            json!(edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>());
+        row["candidate_hash"] = json!(updated.candidate.sha().short());
+        row["candidate_skill_len"] = json!(updated.candidate.text().chars().count());
+        row["edit_apply_summary"] = json!({
+            "total": updated.reports.len(), "applied": updated.n_applied(),
+            "skipped": updated.reports.len() - usize::try_from(updated.n_applied()).unwrap_or(0), "errors": 0,
+        });
+    }
+    if let Some(verdict) = &facts.verdict {
+        row["selection_hard"] = json!(verdict.candidate.map(|mean| six(mean.hard)));
+        row["selection_soft"] = json!(verdict.candidate.map(|mean| six(mean.soft)));
+        row["selection_n"] = json!(verdict.candidate.map(|mean| mean.n));
+        row["gate_metric"] = json!(verdict.metric.as_str());
+        row["candidate_gate_score"] = json!(verdict.candidate_score.map(six));
+    }
+    row
+}
+
+fn edits(updated: &Updated) -> impl Iterator<Item = &Edit> {
+    updated.reports.iter().map(|report| &report.edit)
+}
+
+fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
+    let mut digest = json!({
+        "step": facts.step,
+        "action": summary.action.as_str(),
+        "n_total": facts.counts.total(),
+        "n_fail": facts.counts.failed,
+        "failure_patterns": facts.reflection.patterns.iter().map(|pattern| json!({
+            "pattern": pattern.pattern, "count": pattern.count, "task_ids": pattern.tasks,
+        })).collect::<Vec<_>>(),
+    });
+    if summary.action == Action::Reject {
+        let verdict = facts.verdict.as_ref();
+        digest["score_before"] = json!(verdict.and_then(|verdict| verdict.current_score).map(six));
+        digest["score_after"] = json!(verdict.and_then(|verdict| verdict.candidate_score).map(six));
+        digest["rejected_edits"] = json!(
+            facts
+                .updated
+                .iter()
+                .flat_map(|updated| &updated.reports)
+                .filter(|report| report.status == EditStatus::Applied)
+                .map(|report| json!({
+                    "op": report.edit.op.as_str(),
+                    "content": report.edit.content,
+                    "target": report.edit.target,
+                }))
+                .collect::<Vec<_>>()
+        );
+    }
+    digest
+}
+
+fn runtime_state(
+    step: u32,
+    skill_path: &str,
+    summary: &StepSummary,
+    state: &StateView<'_>,
+) -> Value {
+    json!({
+        "last_completed_step": step,
+        "current_skill_path": skill_path,
+        "current_score": summary.current_score.map(six),
+        "current_origin": state.current_origin,
+        "best_skill_path": "best_skill.md",
+        "best_score": summary.best_score.map(six),
+        "best_step": state.best_step,
+        "best_origin": state.best_origin(),
+    })
+}
+
+fn timing(facts: &StepFacts) -> Map<String, Value> {
+    facts
+        .stages
+        .iter()
+        .map(|stage| (format!("{}_s", stage.stage.as_str()), seconds(stage.wall_ms)))
+        .collect()
+}
+
+fn tokens(spend: Spend) -> Value {
+    json!({
+        "calls": spend.calls,
+        "prompt_tokens": spend.prompt_tokens,
+        "completion_tokens": spend.completion_tokens,
+        "total_tokens": spend.tokens(),
+    })
+}
+
+fn seconds(ms: u64) -> Value {
+    json!(std::time::Duration::from_millis(ms).as_secs_f64())
+}
+
+/// Six decimals, as the Python system writes scores.
+fn six(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}

@@ -1,0 +1,177 @@
+//! The gate: a candidate stays only if it is strictly better on the tasks that both skills were scored on.
+//! Pure functions over values.
+
+use skillopt_domain::config::Evaluation;
+use skillopt_domain::outcome::TaskOutcome;
+use skillopt_domain::score::{MeanScore, TaskScore};
+use skillopt_domain::verdict::{Action, Change, TaskChange, Verdict};
+use std::collections::HashMap;
+
+/// Differences below this are rounding, not results: sums of the same scores in another order.
+const ROUNDING: f64 = 1e-12;
+
+/// What the gate looks at. All outcomes are of the selection split.
+#[derive(Clone, Copy, Debug)]
+pub struct GateInput<'a> {
+    /// The current skill.
+    pub current: &'a [TaskOutcome],
+    /// The best skill so far.
+    pub best: &'a [TaskOutcome],
+    /// The candidate.
+    pub candidate: &'a [TaskOutcome],
+    /// Metric, weight, and whether a task may regress.
+    pub evaluation: &'a Evaluation,
+    /// Share of the candidate's attempts that may end in errors, `0..=1`.
+    pub error_share: f64,
+    /// The candidate's outcomes were measured earlier in this run.
+    pub reused: bool,
+}
+
+/// Decides. A tie is rejected.
+#[must_use]
+pub fn gate(input: &GateInput<'_>) -> Verdict {
+    let pairs = common(input.current, input.candidate);
+    let n_errors = input.candidate.iter().filter(|outcome| outcome.outcome.is_error()).count();
+    let project = |score: TaskScore| {
+        let (hard, soft) = (score.hard.get(), score.soft.get());
+        input.evaluation.gate_metric.project(hard, soft, input.evaluation.gate_mixed_weight)
+    };
+    let project_mean = |mean: MeanScore| {
+        input.evaluation.gate_metric.project(
+            mean.hard,
+            mean.soft,
+            input.evaluation.gate_mixed_weight,
+        )
+    };
+    let current = MeanScore::of(pairs.iter().map(|pair| pair.before));
+    let candidate = MeanScore::of(pairs.iter().map(|pair| pair.after));
+    let mut verdict = Verdict {
+        action: Action::Inconclusive,
+        metric: input.evaluation.gate_metric,
+        mixed_weight: input.evaluation.gate_mixed_weight,
+        current,
+        candidate,
+        current_score: current.map(project_mean),
+        candidate_score: candidate.map(project_mean),
+        n_not_compared: count(input.candidate.len().saturating_sub(pairs.len())),
+        changes: pairs.iter().filter_map(|pair| pair.change(project)).collect(),
+        reused: input.reused,
+        reason: String::new(),
+    };
+    let too_many_errors = as_f64(n_errors) > input.error_share * as_f64(input.candidate.len());
+    verdict.action = match (verdict.current_score, verdict.candidate_score) {
+        (Some(_), Some(_)) if too_many_errors => Action::Inconclusive,
+        (Some(before), Some(after)) if after > before + ROUNDING => {
+            if input.evaluation.no_regression && verdict.n_broke() > 0 {
+                Action::Reject
+            } else if beats_best(input, project) {
+                Action::AcceptNewBest
+            } else {
+                Action::Accept
+            }
+        }
+        (Some(_), Some(_)) => Action::Reject,
+        _ => Action::Inconclusive,
+    };
+    verdict.reason = reason(&verdict, input, n_errors);
+    verdict
+}
+
+fn beats_best(input: &GateInput<'_>, project: impl Fn(TaskScore) -> f64) -> bool {
+    let pairs = common(input.best, input.candidate);
+    let sum = |pick: fn(&Pair<'_>) -> TaskScore| -> f64 {
+        pairs.iter().map(|pair| project(pick(pair))).sum()
+    };
+    !pairs.is_empty() && sum(|pair| pair.after) > sum(|pair| pair.before) + ROUNDING
+}
+
+struct Pair<'a> {
+    outcome: &'a TaskOutcome,
+    before: TaskScore,
+    after: TaskScore,
+}
+
+impl Pair<'_> {
+    fn change(&self, project: impl Fn(TaskScore) -> f64) -> Option<TaskChange> {
+        let passed = |score: TaskScore| score.hard.get() >= 1.0;
+        let (before, after) = (project(self.before), project(self.after));
+        let change = match (passed(self.before), passed(self.after)) {
+            (false, true) => Change::Fixed,
+            (true, false) => Change::Broke,
+            _ if after > before + ROUNDING => Change::Rose,
+            _ if after < before - ROUNDING => Change::Fell,
+            _ => return None,
+        };
+        Some(TaskChange {
+            task: self.outcome.task.clone(),
+            title: self.outcome.title.clone(),
+            change,
+            before,
+            after,
+        })
+    }
+}
+
+/// Tasks that were scored with both skills, in the order of the candidate.
+fn common<'a>(before: &'a [TaskOutcome], after: &'a [TaskOutcome]) -> Vec<Pair<'a>> {
+    let scores: HashMap<_, _> = before
+        .iter()
+        .filter_map(|outcome| outcome.outcome.score().map(|score| (&outcome.task, score)))
+        .collect();
+    after
+        .iter()
+        .filter_map(|outcome| {
+            let after = outcome.outcome.score()?;
+            let before = *scores.get(&outcome.task)?;
+            Some(Pair { outcome, before, after })
+        })
+        .collect()
+}
+
+fn reason(verdict: &Verdict, input: &GateInput<'_>, n_errors: usize) -> String {
+    let (Some(before), Some(after), Some(mean)) =
+        (verdict.current_score, verdict.candidate_score, verdict.candidate)
+    else {
+        return format!(
+            "no task was scored with both skills ({n_errors} of {} attempts ended in errors); nothing was decided",
+            input.candidate.len()
+        );
+    };
+    let arithmetic = format!(
+        "{before:.3} → {after:.3} on {} tasks: {} fixed, {} broke",
+        mean.n,
+        verdict.n_fixed(),
+        verdict.n_broke()
+    );
+    let not_compared = match verdict.n_not_compared {
+        0 => String::new(),
+        n => format!(" ({n} more could not be compared)"),
+    };
+    let ending = match verdict.action {
+        Action::AcceptNewBest => "accepted as new best".to_owned(),
+        Action::Accept => "accepted".to_owned(),
+        Action::Inconclusive => format!(
+            "nothing was decided, {n_errors} of {} attempts ended in errors",
+            input.candidate.len()
+        ),
+        _ if after > before + ROUNDING => {
+            let broke = verdict.changes.iter().find(|change| change.change == Change::Broke);
+            let task = broke.map_or("a task", |change| change.task.as_str());
+            format!("rejected, no task may regress and {task} did")
+        }
+        _ if (after - before).abs() <= ROUNDING => "rejected, a tie is no gain".to_owned(),
+        _ => "rejected, the score fell".to_owned(),
+    };
+    format!("{arithmetic}{not_compared}; {ending}")
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn as_f64(n: usize) -> f64 {
+    f64::from(count(n))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The gate, case by case.
+
+use super::*;
+use rstest::rstest;
+use skillopt_domain::outcome::Outcome;
+use skillopt_domain::score::{GateMetric, Score};
+
+fn scored(task: usize, hard: f64, soft: f64) -> TaskOutcome {
+    let score = |value| Score::try_new(value).expect("in range");
+    outcome(
+        task,
+        Outcome::Scored {
+            score: TaskScore { hard: score(hard), soft: score(soft) },
+            predicted: String::new(),
+            fail_reason: String::new(),
+            truncated: false,
+        },
+    )
+}
+
+fn broken(task: usize) -> TaskOutcome {
+    outcome(task, Outcome::InfraError { code: "timeout".into(), message: "no answer".into() })
+}
+
+fn outcome(task: usize, outcome: Outcome) -> TaskOutcome {
+    TaskOutcome {
+        task: format!("val-{task}").as_str().into(),
+        title: String::new(),
+        task_type: "qa".into(),
+        outcome,
+        call: None,
+        cached: false,
+    }
+}
+
+fn soft(scores: &[f64]) -> Vec<TaskOutcome> {
+    scores
+        .iter()
+        .enumerate()
+        .map(|(at, s)| scored(at, f64::from(u8::from(*s >= 1.0)), *s))
+        .collect()
+}
+
+fn hard(scores: &[u8]) -> Vec<TaskOutcome> {
+    scores.iter().enumerate().map(|(at, s)| scored(at, f64::from(*s), f64::from(*s))).collect()
+}
+
+fn settings(gate_metric: GateMetric, no_regression: bool) -> Evaluation {
+    Evaluation { gate_metric, gate_mixed_weight: 0.5, no_regression, eval_test: true }
+}
+
+fn decide(current: &[TaskOutcome], candidate: &[TaskOutcome], evaluation: &Evaluation) -> Verdict {
+    gate(&GateInput {
+        current,
+        best: current,
+        candidate,
+        evaluation,
+        error_share: 0.1,
+        reused: false,
+    })
+}
+
+#[rstest]
+#[case(&[1, 0, 0, 0], &[1, 1, 0, 0], Action::AcceptNewBest)]
+#[case(&[1, 0, 0, 0], &[0, 1, 0, 0], Action::Reject)]
+#[case(&[1, 1, 0, 0], &[1, 0, 0, 0], Action::Reject)]
+#[case(&[0, 0, 0, 0], &[0, 0, 0, 0], Action::Reject)]
+fn only_a_strict_gain_stays(#[case] before: &[u8], #[case] after: &[u8], #[case] expect: Action) {
+    let verdict = decide(&hard(before), &hard(after), &settings(GateMetric::Hard, false));
+    assert_eq!(verdict.action, expect);
+    assert!(!verdict.reason.is_empty());
+}
+
+#[test]
+fn c55_a_tie_is_rejected_and_said_to_be_one() {
+    let verdict = decide(&hard(&[1, 0]), &hard(&[0, 1]), &settings(GateMetric::Hard, false));
+    assert_eq!(verdict.action, Action::Reject);
+    assert_eq!(
+        verdict.reason,
+        "0.500 → 0.500 on 2 tasks: 1 fixed, 1 broke; rejected, a tie is no gain"
+    );
+}
+
+#[test]
+fn c55_the_same_scores_in_another_order_are_a_tie() {
+    let before = soft(&[0.1, 0.2, 0.3, 0.7]);
+    let after = soft(&[0.7, 0.3, 0.2, 0.1]);
+    let verdict = decide(&before, &after, &settings(GateMetric::Soft, false));
+    assert_eq!(verdict.action, Action::Reject);
+}
+
+#[rstest]
+#[case(false, Action::AcceptNewBest)]
+#[case(true, Action::Reject)]
+fn c54_a_regressed_task_is_named_and_may_forbid_the_candidate(
+    #[case] no_regression: bool,
+    #[case] expect: Action,
+) {
+    let before =
+        [scored(0, 0.0, 0.5), scored(1, 1.0, 0.9), scored(2, 1.0, 1.0), scored(3, 1.0, 1.0)];
+    let after =
+        [scored(0, 1.0, 1.0), scored(1, 0.0, 0.8), scored(2, 1.0, 1.0), scored(3, 1.0, 1.0)];
+    let verdict = decide(&before, &after, &settings(GateMetric::Soft, no_regression));
+    assert_eq!(verdict.action, expect);
+    assert_eq!((verdict.n_fixed(), verdict.n_broke()), (1, 1));
+    let broke = verdict.changes.iter().find(|change| change.change == Change::Broke);
+    assert_eq!(broke.map(|change| change.task.as_str()), Some("val-1"));
+    assert_eq!(verdict.reason.contains("no task may regress and val-1 did"), no_regression);
+}
+
+#[test]
+fn c38_broken_attempts_are_left_out_on_both_sides() {
+    let before = hard(&[1, 1, 1, 1, 1, 1, 1, 0, 0, 0]);
+    let mut after = hard(&[1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    for at in [0, 1, 2] {
+        after[at] = broken(at);
+    }
+    let input = GateInput {
+        current: &before,
+        best: &before,
+        candidate: &after,
+        evaluation: &settings(GateMetric::Hard, false),
+        error_share: 0.5,
+        reused: false,
+    };
+    let verdict = gate(&input);
+    assert_eq!(verdict.candidate.map(|mean| mean.n), Some(7));
+    assert_eq!(verdict.n_not_compared, 3);
+    assert_eq!(verdict.action, Action::AcceptNewBest);
+    assert!((verdict.current_score.expect("scored") - 4.0 / 7.0).abs() < 1e-9);
+    let strict = gate(&GateInput { error_share: 0.1, ..input });
+    assert_eq!(strict.action, Action::Inconclusive);
+    assert!(strict.reason.contains("3 of 10 attempts ended in errors"), "{}", strict.reason);
+}
+
+#[test]
+fn c38_nothing_in_common_decides_nothing() {
+    let verdict = decide(&[broken(0)], &[broken(0)], &settings(GateMetric::Hard, false));
+    assert_eq!(verdict.action, Action::Inconclusive);
+    assert_eq!(verdict.candidate_score, None);
+}
+
+#[test]
+fn a_gain_over_current_that_does_not_reach_the_best_is_plainly_accepted() {
+    let (current, best, candidate) = (hard(&[0, 0, 1]), hard(&[1, 1, 1]), hard(&[0, 1, 1]));
+    let evaluation = settings(GateMetric::Hard, false);
+    let verdict = gate(&GateInput {
+        current: &current,
+        best: &best,
+        candidate: &candidate,
+        evaluation: &evaluation,
+        error_share: 0.1,
+        reused: false,
+    });
+    assert_eq!(verdict.action, Action::Accept);
+}

@@ -1,0 +1,263 @@
+//! Counts what a run spends and stops it before the call that would pass a cap.
+//!
+//! A cap is hard: a call is admitted only if its worst case still fits beside everything that is spent or
+//! in flight. While calls in flight may yet turn out cheaper, further ones wait instead of stopping the run.
+
+use crate::ctx::RunCtx;
+use crate::ports::{ChatReply, Clock, WorstCase};
+use skillopt_domain::config::Limits;
+use skillopt_domain::spend::{Role, Spend, SpendByRole, Usage};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// What earlier attempts of the same run spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prior {
+    /// Calls, tokens, money.
+    pub spend: SpendByRole,
+    /// Working time in milliseconds.
+    pub active_ms: u64,
+}
+
+/// A hard cap stopped the run before a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapReached {
+    /// Which cap.
+    pub cap: Cap,
+    /// Its value, in the cap's unit.
+    pub limit: u64,
+    /// What is spent.
+    pub spent: u64,
+    /// What the next call could have cost at most.
+    pub next_call: u64,
+}
+
+/// The caps of section `limits`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// Calls.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Millionths of a dollar.
+    Cost,
+    /// Milliseconds of work.
+    Time,
+}
+
+impl fmt::Display for CapReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, spent, next_call, .. } = self;
+        match self.cap {
+            Cap::Calls => {
+                write!(f, "{spent} of {limit} calls are made; raise limits.max_calls and resume")
+            }
+            Cap::Tokens => write!(
+                f,
+                "{spent} of {limit} tokens are spent and the next call could take {next_call}; \
+                 raise limits.max_tokens and resume"
+            ),
+            Cap::Cost => write!(
+                f,
+                "${} of ${} are spent and the next call could cost ${}; raise limits.max_cost_usd and resume",
+                dollars(*spent),
+                dollars(*limit),
+                dollars(*next_call)
+            ),
+            Cap::Time => write!(
+                f,
+                "{} of {} minutes are used; raise limits.max_minutes and resume",
+                spent / 60_000,
+                limit / 60_000
+            ),
+        }
+    }
+}
+
+fn dollars(micros: u64) -> String {
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// Why a call was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAdmitted {
+    /// The run was cancelled.
+    Cancelled,
+    /// A cap.
+    Cap(CapReached),
+}
+
+/// The meter of one attempt of a run.
+#[derive(Debug)]
+pub struct Meter {
+    limits: Limits,
+    prior: Prior,
+    clock: Arc<dyn Clock>,
+    started: Duration,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spend: SpendByRole,
+    in_flight: u64,
+    reserved_tokens: u64,
+    reserved_cost: u64,
+}
+
+/// A call that was admitted. It must be settled or dropped.
+#[derive(Debug)]
+pub struct Admission<'a> {
+    meter: &'a Meter,
+    worst: WorstCase,
+}
+
+impl Meter {
+    /// A meter that starts now.
+    #[must_use]
+    pub fn new(limits: Limits, prior: Prior, clock: Arc<dyn Clock>) -> Self {
+        let started = clock.monotonic();
+        Self { limits, prior, clock, started, state: Mutex::default(), settled: Notify::new() }
+    }
+
+    /// Waits until a call may be made. Safe to drop: nothing is held before it returns.
+    ///
+    /// # Errors
+    /// [`NotAdmitted`] when the run is cancelled or a cap is reached.
+    pub async fn admit(
+        &self,
+        worst: WorstCase,
+        ctx: &RunCtx,
+    ) -> Result<Admission<'_>, NotAdmitted> {
+        loop {
+            ctx.ready().await;
+            if ctx.is_cancelled() {
+                return Err(NotAdmitted::Cancelled);
+            }
+            let settled = self.settled.notified();
+            match self.try_admit(worst) {
+                Ok(()) => return Ok(Admission { meter: self, worst }),
+                Err(Wait::Over(reached)) => return Err(NotAdmitted::Cap(reached)),
+                Err(Wait::ForOthers) => {}
+            }
+            tokio::select! {
+                () = settled => {}
+                () = ctx.cancel_token().cancelled() => {}
+            }
+        }
+    }
+
+    /// A call was answered by the ledger.
+    pub fn count_cached(&self, role: Role) {
+        self.lock().spend.of_mut(role).cached += 1;
+    }
+
+    /// What this attempt spent.
+    #[must_use]
+    pub fn spend(&self) -> SpendByRole {
+        self.lock().spend
+    }
+
+    /// What all attempts spent.
+    #[must_use]
+    pub fn total_spend(&self) -> SpendByRole {
+        let mut total = self.prior.spend;
+        total += self.spend();
+        total
+    }
+
+    /// Working time of this attempt in milliseconds.
+    #[must_use]
+    pub fn active_ms(&self) -> u64 {
+        let elapsed = self.clock.monotonic().saturating_sub(self.started);
+        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn try_admit(&self, worst: WorstCase) -> Result<(), Wait> {
+        let mut state = self.lock();
+        let spent = self.prior.spend.total() + state.spend.total();
+        let others = state.in_flight;
+        let over = |cap, limit: Option<u64>, spent: u64, reserved: u64, next_call: u64| match limit
+        {
+            Some(limit) if spent + next_call > limit => {
+                Some((CapReached { cap, limit, spent, next_call }, others == 0))
+            }
+            Some(limit) if spent + reserved + next_call > limit => {
+                Some((CapReached { cap, limit, spent, next_call }, false))
+            }
+            _ => None,
+        };
+        let cost = worst.cost_usd_micros.unwrap_or_default();
+        let time = self.prior.active_ms + self.active_ms();
+        let reached = over(Cap::Calls, self.limits.max_calls, spent.calls, others, 1)
+            .or_else(|| {
+                let limit = self.limits.max_tokens;
+                over(Cap::Tokens, limit, spent.tokens(), state.reserved_tokens, worst.tokens)
+            })
+            .or_else(|| {
+                let limit = self.limits.max_cost_usd_micros;
+                over(Cap::Cost, limit, spent.cost_usd_micros, state.reserved_cost, cost)
+            })
+            .or_else(|| {
+                over(Cap::Time, self.limits.max_ms, time, 0, 1).map(|(cap, _)| (cap, true))
+            });
+        match reached {
+            Some((reached, true)) => Err(Wait::Over(reached)),
+            Some((_, false)) => Err(Wait::ForOthers),
+            None => {
+                state.in_flight += 1;
+                state.reserved_tokens += worst.tokens;
+                state.reserved_cost += cost;
+                Ok(())
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // The state is only added to; a panic elsewhere cannot leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Wait {
+    Over(CapReached),
+    ForOthers,
+}
+
+impl Admission<'_> {
+    /// The call was answered.
+    pub fn settle(self, role: Role, reply: &ChatReply) {
+        let Usage { prompt_tokens, completion_tokens } = reply.usage.unwrap_or_default();
+        let spend = Spend {
+            calls: 1,
+            failed_attempts: u64::from(reply.attempts.saturating_sub(1)),
+            prompt_tokens,
+            completion_tokens,
+            unmetered_calls: u64::from(reply.usage.is_none()),
+            cost_usd_micros: reply.cost_usd_micros.unwrap_or_default(),
+            unpriced_calls: u64::from(reply.cost_usd_micros.is_none()),
+            cached: 0,
+        };
+        *self.meter.lock().spend.of_mut(role) += spend;
+    }
+
+    /// The call brought no answer.
+    pub fn settle_failed(self, role: Role, attempts: u32) {
+        self.meter.lock().spend.of_mut(role).failed_attempts += u64::from(attempts);
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        let mut state = self.meter.lock();
+        state.in_flight = state.in_flight.saturating_sub(1);
+        state.reserved_tokens = state.reserved_tokens.saturating_sub(self.worst.tokens);
+        let cost = self.worst.cost_usd_micros.unwrap_or_default();
+        state.reserved_cost = state.reserved_cost.saturating_sub(cost);
+        drop(state);
+        self.meter.settled.notify_waiters();
+    }
+}

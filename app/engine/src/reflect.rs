@@ -1,0 +1,302 @@
+//! Stage 2: the optimizer reads scored trajectories in minibatches and proposes patches.
+//!
+//! Only scored trajectories are shown. A refusal or a broken system is nothing that a skill did.
+
+use crate::patch::{Patch, read_patch, text};
+use crate::ports::{Purpose, RolloutRecord};
+use crate::prompts::{Prompt, cut_middle, quoted, section, system_message};
+use crate::reply::{Parsed, ReplyError};
+use crate::rng::PythonRandom;
+use crate::run::{Run, TrainError};
+use crate::structured::{Asked, Question, ask};
+use futures::StreamExt;
+use serde_json::{Value, json};
+use skillopt_domain::edit::SourceType;
+use skillopt_domain::event::{FailurePattern, ReflectionSummary};
+use skillopt_domain::ids::TaskId;
+use skillopt_domain::outcome::{Outcome, Sample};
+use skillopt_domain::run::{Phase, Stage};
+use skillopt_domain::skill::SkillDoc;
+use std::fmt::Write;
+
+/// Longest part of a task or a reply that is shown of one trajectory, in characters.
+const MAX_PROMPT_CHARS: usize = 3000;
+const MAX_REPLY_CHARS: usize = 4000;
+
+/// A batch to reflect on.
+#[derive(Debug)]
+pub(crate) struct ReflectOrder<'a> {
+    pub(crate) step: u32,
+    pub(crate) skill: &'a SkillDoc,
+    pub(crate) batches: &'a [ScoredBatch],
+    pub(crate) max_edits: u32,
+    pub(crate) previous_steps: &'a str,
+    pub(crate) sample: Sample,
+}
+
+/// Rollouts of one batch with the seed that shuffles them.
+#[derive(Clone, Debug)]
+pub(crate) struct ScoredBatch {
+    pub(crate) seed: u64,
+    pub(crate) dir: String,
+    pub(crate) records: Vec<RolloutRecord>,
+}
+
+/// Patches by source, and what was found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reflection {
+    pub(crate) failure: Vec<Patch>,
+    pub(crate) success: Vec<Patch>,
+    pub(crate) summary: ReflectionSummary,
+}
+
+struct Minibatch<'a> {
+    source: SourceType,
+    file: String,
+    records: Vec<&'a RolloutRecord>,
+}
+
+struct Reading {
+    patch: Patch,
+    patterns: Vec<FailurePattern>,
+    success_patterns: Vec<String>,
+}
+
+/// Reads all minibatches of all batches, `gradient.analyst_workers` at once.
+pub(crate) async fn reflect(
+    run: &Run<'_>,
+    order: &ReflectOrder<'_>,
+) -> Result<Reflection, TrainError> {
+    run.check_cancelled()?;
+    let config = &run.input.config.gradient;
+    let size = usize::try_from(config.minibatch_size).unwrap_or(1).max(1);
+    let minibatches: Vec<Minibatch<'_>> = order
+        .batches
+        .iter()
+        .flat_map(|batch| minibatches(batch, size, config.failure_only))
+        .collect();
+    let workers = usize::try_from(config.analyst_workers).unwrap_or(1).max(1);
+    let ticker =
+        run.tick(Phase::Step { step: order.step, stage: Stage::Reflect }, minibatches.len());
+    let ticker = &ticker;
+    let mut asked: Vec<(usize, Asked<Reading>)> = Vec::with_capacity(minibatches.len());
+    let mut results = futures::stream::iter(minibatches.iter().enumerate())
+        .map(|(at, minibatch)| async move {
+            let result = read_minibatch(run, order, minibatch).await;
+            ticker.done(matches!(result, Ok(Asked::Lost { .. })));
+            result.map(|asked| (at, asked))
+        })
+        .buffer_unordered(workers);
+    while let Some(result) = results.next().await {
+        asked.push(result?);
+    }
+    drop(results);
+    asked.sort_by_key(|(at, _)| *at);
+    collect(run, &minibatches, asked.into_iter().map(|(_, asked)| asked)).await
+}
+
+/// Failures shuffled with the batch's seed, successes with the next one, cut in groups.
+fn minibatches(batch: &ScoredBatch, size: usize, failure_only: bool) -> Vec<Minibatch<'_>> {
+    let scored = |passed: bool| {
+        batch.records.iter().filter(move |record| {
+            record.outcome.outcome.score().is_some_and(|score| (score.hard.get() >= 1.0) == passed)
+        })
+    };
+    let mut failed: Vec<&RolloutRecord> = scored(false).collect();
+    let mut passed: Vec<&RolloutRecord> = scored(true).collect();
+    PythonRandom::new(batch.seed).shuffle(&mut failed);
+    PythonRandom::new(batch.seed.wrapping_add(1)).shuffle(&mut passed);
+    if failure_only {
+        passed.clear();
+    }
+    let mut all = grouped(&failed, size, SourceType::Failure, &batch.dir, "fail");
+    all.extend(grouped(&passed, size, SourceType::Success, &batch.dir, "succ"));
+    all
+}
+
+fn grouped<'a>(
+    records: &[&'a RolloutRecord],
+    size: usize,
+    source: SourceType,
+    dir: &str,
+    word: &str,
+) -> Vec<Minibatch<'a>> {
+    records
+        .chunks(size)
+        .enumerate()
+        .map(|(at, chunk)| Minibatch {
+            source,
+            file: format!("{dir}/patches/minibatch_{word}_{at:03}.json"),
+            records: chunk.to_vec(),
+        })
+        .collect()
+}
+
+async fn read_minibatch(
+    run: &Run<'_>,
+    order: &ReflectOrder<'_>,
+    minibatch: &Minibatch<'_>,
+) -> Result<Asked<Reading>, TrainError> {
+    let (prompt, purpose, name) = match minibatch.source {
+        SourceType::Failure => {
+            (Prompt::AnalystFailure, Purpose::AnalystFailure, "failed_trajectories")
+        }
+        SourceType::Success => {
+            (Prompt::AnalystSuccess, Purpose::AnalystSuccess, "successful_trajectories")
+        }
+    };
+    let mut user = section("current_skill", order.skill.text());
+    let _ = writeln!(user, "\nPropose at most {} edits.\n", order.max_edits);
+    if !order.previous_steps.is_empty() {
+        user.push_str(&section("previous_steps", order.previous_steps));
+        user.push('\n');
+    }
+    user.push_str(&section(name, &trajectories(&minibatch.records)));
+    let question = Question {
+        purpose,
+        phase: format!("step_{:04}", order.step),
+        system: system_message(prompt, order.max_edits),
+        user,
+        sample: order.sample.clone(),
+    };
+    let tasks: Vec<TaskId> =
+        minibatch.records.iter().map(|record| record.outcome.task.clone()).collect();
+    ask(run, question, |parsed| read_reply(&parsed, &tasks)).await
+}
+
+fn read_reply(parsed: &Parsed, tasks: &[TaskId]) -> Result<Reading, ReplyError> {
+    let list = |key: &str| parsed.object.get(key).and_then(Value::as_array).into_iter().flatten();
+    let patterns = list("failure_summary").filter_map(Value::as_object).map(|pattern| {
+        let name = text(pattern, "failure_type");
+        let description = text(pattern, "description");
+        let count = pattern.get("count").and_then(Value::as_u64).unwrap_or_default();
+        FailurePattern {
+            pattern: if name.is_empty() { description } else { format!("{name}: {description}") },
+            count: u32::try_from(count).unwrap_or(u32::MAX).min(count_of(tasks)),
+            tasks: tasks.to_vec(),
+        }
+    });
+    Ok(Reading {
+        patch: read_patch(parsed)?,
+        patterns: patterns.collect(),
+        success_patterns: list("success_patterns")
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+    })
+}
+
+fn count_of<T>(items: &[T]) -> u32 {
+    u32::try_from(items.len()).unwrap_or(u32::MAX)
+}
+
+/// All trajectories of a minibatch as text. It comes from elsewhere and is quoted by the caller.
+fn trajectories(records: &[&RolloutRecord]) -> String {
+    let mut out = String::new();
+    for (number, record) in (1..).zip(records) {
+        let _ = writeln!(out, "### Trajectory {number}, id {}", record.outcome.task);
+        let _ = writeln!(out, "Task: {}", quoted(&record.outcome.title));
+        if let Outcome::Scored { fail_reason, truncated, .. } = &record.outcome.outcome {
+            if !fail_reason.is_empty() {
+                let _ = writeln!(out, "Failure: {fail_reason}");
+            }
+            if *truncated {
+                out.push_str("The reply was cut at the token limit.\n");
+            }
+        }
+        for message in record.messages.iter().skip(1) {
+            let _ = writeln!(
+                out,
+                "[given to the target]\n{}",
+                cut_middle(&message.content, MAX_PROMPT_CHARS)
+            );
+        }
+        let _ =
+            writeln!(out, "[reply of the target]\n{}", cut_middle(&record.reply, MAX_REPLY_CHARS));
+        let _ = writeln!(out, "[evaluation]\n{}\n---", record.evaluation_note);
+    }
+    out
+}
+
+/// Sorts the readings by source. The support of an edit is the size of its minibatch, whatever the model says.
+async fn collect(
+    run: &Run<'_>,
+    minibatches: &[Minibatch<'_>],
+    asked: impl Iterator<Item = Asked<Reading>>,
+) -> Result<Reflection, TrainError> {
+    let mut reflection = Reflection::default();
+    for (minibatch, asked) in minibatches.iter().zip(asked) {
+        let summary = &mut reflection.summary;
+        match minibatch.source {
+            SourceType::Failure => summary.n_failure_minibatches += 1,
+            SourceType::Success => summary.n_success_minibatches += 1,
+        }
+        let (mut reading, reasked) = match asked {
+            Asked::Answer { value, reasked } => (value, reasked),
+            Asked::Lost { reason, reasked } => {
+                summary.n_reasked += u32::from(reasked);
+                summary.lost.push(reason);
+                continue;
+            }
+        };
+        summary.n_reasked += u32::from(reasked);
+        for edit in &mut reading.patch.edits {
+            edit.source_type = minibatch.source;
+            edit.support_count = count_of(&minibatch.records);
+        }
+        write_patch_file(run, minibatch, &reading).await?;
+        add(&mut reflection, minibatch.source, reading);
+    }
+    reflection.summary.patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.count));
+    Ok(reflection)
+}
+
+fn add(reflection: &mut Reflection, source: SourceType, reading: Reading) {
+    let summary = &mut reflection.summary;
+    summary.patterns.extend(reading.patterns);
+    for pattern in reading.success_patterns {
+        if !summary.success_patterns.contains(&pattern) {
+            summary.success_patterns.push(pattern);
+        }
+    }
+    summary.n_edits += count_of(&reading.patch.edits);
+    if reading.patch.edits.is_empty() {
+        return;
+    }
+    match source {
+        SourceType::Failure => {
+            summary.n_failure_patches += 1;
+            reflection.failure.push(reading.patch);
+        }
+        SourceType::Success => {
+            summary.n_success_patches += 1;
+            reflection.success.push(reading.patch);
+        }
+    }
+}
+
+async fn write_patch_file(
+    run: &Run<'_>,
+    minibatch: &Minibatch<'_>,
+    reading: &Reading,
+) -> Result<(), TrainError> {
+    let summary: Vec<Value> = reading
+        .patterns
+        .iter()
+        .map(|pattern| {
+            let (kind, description) =
+                pattern.pattern.split_once(": ").unwrap_or(("", &pattern.pattern));
+            json!({"failure_type": kind, "count": pattern.count, "description": description})
+        })
+        .collect();
+    let mut file = json!({
+        "batch_size": minibatch.records.len(),
+        "patch": reading.patch,
+        "source_type": minibatch.source,
+    });
+    match minibatch.source {
+        SourceType::Failure => file["failure_summary"] = Value::Array(summary),
+        SourceType::Success => file["success_patterns"] = json!(reading.success_patterns),
+    }
+    run.write_json(&minibatch.file, &file).await
+}

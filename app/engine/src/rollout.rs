@@ -1,0 +1,163 @@
+//! Stage 1 and every evaluation: tasks are performed with a skill and scored. Results stand in task order,
+//! never in order of arrival.
+
+use crate::calls::Answer;
+use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task};
+use crate::run::{Run, Ticker, TrainError};
+use futures::StreamExt;
+use skillopt_domain::outcome::{
+    Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
+};
+use skillopt_domain::run::Phase;
+use skillopt_domain::score::MeanScore;
+use skillopt_domain::skill::SkillDoc;
+use skillopt_domain::spend::Role;
+
+/// What to roll out.
+#[derive(Debug)]
+pub(crate) struct RolloutOrder<'a> {
+    pub(crate) key: String,
+    pub(crate) dir: String,
+    pub(crate) purpose: RolloutPurpose,
+    pub(crate) phase: Phase,
+    pub(crate) step: u32,
+    pub(crate) skill: &'a SkillDoc,
+    pub(crate) tasks: Vec<&'a Task>,
+    pub(crate) sample: Sample,
+}
+
+/// A finished set with its evidence.
+#[derive(Clone, Debug)]
+pub(crate) struct Rollouts {
+    pub(crate) set: RolloutSet,
+    pub(crate) records: Vec<RolloutRecord>,
+}
+
+impl Rollouts {
+    pub(crate) fn counts(&self) -> OutcomeCounts {
+        OutcomeCounts::of(&self.set.outcomes)
+    }
+
+    pub(crate) fn mean(&self) -> Option<MeanScore> {
+        MeanScore::of(self.set.outcomes.iter().filter_map(|outcome| outcome.outcome.score()))
+    }
+}
+
+/// Rolls out all tasks, `env.workers` at once. Attempts that broke are tried once more at the end, when a
+/// short outage may be over.
+pub(crate) async fn roll_out(
+    run: &Run<'_>,
+    order: RolloutOrder<'_>,
+) -> Result<Rollouts, TrainError> {
+    run.check_cancelled()?;
+    let all: Vec<usize> = (0..order.tasks.len()).collect();
+    let mut records: Vec<Option<RolloutRecord>> = vec![None; order.tasks.len()];
+    attempt_all(run, &order, &all, &mut records).await?;
+    let broken: Vec<usize> = records
+        .iter()
+        .enumerate()
+        .filter(|(_, record)| {
+            record.as_ref().is_some_and(|record| record.outcome.outcome.is_error())
+        })
+        .map(|(at, _)| at)
+        .collect();
+    if !broken.is_empty() && broken.len() < records.len() {
+        attempt_all(run, &order, &broken, &mut records).await?;
+    }
+    keep(run, order, records.into_iter().flatten().collect()).await
+}
+
+async fn attempt_all(
+    run: &Run<'_>,
+    order: &RolloutOrder<'_>,
+    indices: &[usize],
+    records: &mut [Option<RolloutRecord>],
+) -> Result<(), TrainError> {
+    let workers = usize::try_from(run.input.config.env.workers).unwrap_or(1).max(1);
+    let ticker = run.tick(order.phase, indices.len());
+    let ticker = &ticker;
+    let mut results = futures::stream::iter(indices.iter().copied())
+        .map(|at| async move { (at, attempt(run, order, order.tasks[at], ticker).await) })
+        .buffer_unordered(workers);
+    while let Some((at, result)) = results.next().await {
+        records[at] = Some(result?);
+    }
+    Ok(())
+}
+
+async fn attempt(
+    run: &Run<'_>,
+    order: &RolloutOrder<'_>,
+    task: &Task,
+    ticker: &Ticker<'_>,
+) -> Result<RolloutRecord, TrainError> {
+    let messages = run.ports.benchmark.prompt(task, order.skill.text());
+    let request =
+        ChatRequest { messages, max_tokens: None, purpose: Purpose::Qa, phase: order.dir.clone() };
+    let (answer, graded) = match run.calls.ask(Role::Target, &request, &order.sample).await {
+        Ok(answer) => {
+            let graded = grade(run, task, &answer);
+            (Some(answer), graded)
+        }
+        Err(error) => {
+            let error = TrainError::of_call(error)?;
+            let outcome = Outcome::InfraError {
+                code: error.kind.as_str().to_owned(),
+                message: error.message,
+            };
+            (None, Graded { outcome, evaluation_note: String::new() })
+        }
+    };
+    ticker.done(graded.outcome.is_error());
+    Ok(RolloutRecord {
+        outcome: TaskOutcome {
+            task: task.id.clone(),
+            title: task.title.clone(),
+            task_type: task.task_type.clone(),
+            outcome: graded.outcome,
+            cached: answer.as_ref().is_some_and(|answer| answer.cached),
+            call: answer.as_ref().map(|answer| answer.key.clone()),
+        },
+        messages: request.messages,
+        reply: answer.map(|answer| answer.reply.text).unwrap_or_default(),
+        evaluation_note: graded.evaluation_note,
+    })
+}
+
+fn grade(run: &Run<'_>, task: &Task, answer: &Answer) -> Graded {
+    let reply = &answer.reply;
+    match reply.finish {
+        Finish::Refused => Graded {
+            outcome: Outcome::Refused { reason: reply.text.clone() },
+            evaluation_note: String::new(),
+        },
+        Finish::Stop | Finish::Length => {
+            run.ports.benchmark.grade(task, &reply.text, reply.finish == Finish::Length)
+        }
+    }
+}
+
+async fn keep(
+    run: &Run<'_>,
+    order: RolloutOrder<'_>,
+    records: Vec<RolloutRecord>,
+) -> Result<Rollouts, TrainError> {
+    let set = RolloutSet {
+        key: order.key,
+        purpose: order.purpose,
+        step: order.step,
+        skill: order.skill.sha(),
+        sample: order.sample,
+        outcomes: records.iter().map(|record| record.outcome.clone()).collect(),
+    };
+    run.ports.journal.keep_outcomes(&set).await?;
+    run.ports.folder.write_rollouts(&order.dir, records.clone()).await?;
+    let rollouts = Rollouts { set, records };
+    let sample = rollouts.set.outcomes.iter().find_map(|outcome| match &outcome.outcome {
+        Outcome::InfraError { code, message } => Some(format!("{code}: {message}")),
+        Outcome::JudgeError { message } => Some(message.clone()),
+        Outcome::Scored { .. } | Outcome::Refused { .. } => None,
+    });
+    run.count_attempts(rollouts.counts(), &sample.unwrap_or_default())?;
+    Ok(rollouts)
+}

@@ -1,0 +1,210 @@
+//! What every stage of one attempt needs: input, ports, calls, and the way to say where the run is.
+
+use crate::calls::{CallError, Calls};
+use crate::ctx::RunCtx;
+use crate::meter::{CapReached, Meter};
+use crate::ports::{ModelError, StoreError};
+use crate::train::{Ports, TrainInput};
+use skillopt_domain::event::{EventKind, Progress};
+use skillopt_domain::outcome::{OutcomeCounts, Sample};
+use skillopt_domain::run::{Phase, RunTransition};
+use skillopt_domain::spend::Role;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Live counts are sent at most this often, in milliseconds.
+const PROGRESS_EVERY_MS: u64 = 100;
+
+/// One attempt of a run.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) input: &'a TrainInput,
+    pub(crate) ports: &'a Ports,
+    pub(crate) calls: Calls,
+    ctx: RunCtx,
+    totals: Mutex<OutcomeCounts>,
+    last_progress_ms: AtomicU64,
+}
+
+/// Why a run stops early.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum TrainError {
+    /// A person asked for it.
+    #[error("cancelled; everything that was paid for is kept, and resume goes on from here")]
+    Cancelled,
+    /// A cap was reached.
+    #[error("stopped by a cap: {0}")]
+    CapReached(CapReached),
+    /// The provider's quota is used up.
+    #[error("the {role}'s quota is used up, resume when it is filled again: {error}")]
+    QuotaExhausted {
+        /// Whose.
+        role: Role,
+        /// The provider's words.
+        error: ModelError,
+    },
+    /// No call of a role can succeed.
+    #[error("the {role} cannot be called: {error}")]
+    Model {
+        /// Whose.
+        role: Role,
+        /// The provider's words.
+        error: ModelError,
+    },
+    /// Too many attempts failed for a score to mean anything.
+    #[error(
+        "{errors} of {attempts} attempts ended in errors, more than limits.error_share allows; this is no result about the skill; the last one: {sample}"
+    )]
+    TooManyErrors {
+        /// Failed attempts.
+        errors: u32,
+        /// All attempts.
+        attempts: u32,
+        /// One of the errors.
+        sample: String,
+    },
+    /// Config and data do not fit.
+    #[error(transparent)]
+    Plan(#[from] crate::batches::PlanError),
+    /// The store or the run folder failed.
+    #[error("the store failed: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl TrainError {
+    /// What it does to the state of the run.
+    #[must_use]
+    pub fn transition(&self) -> RunTransition {
+        match self {
+            Self::Cancelled => RunTransition::ConfirmCancel,
+            Self::CapReached(_) | Self::QuotaExhausted { .. } => RunTransition::Cap,
+            Self::Model { .. } | Self::TooManyErrors { .. } | Self::Plan(_) | Self::Store(_) => {
+                RunTransition::Fail
+            }
+        }
+    }
+
+    /// Sorts an error of a call that ends the run; `None` for one that only ends the call.
+    pub(crate) fn of_call(error: CallError) -> Result<ModelError, Self> {
+        match error {
+            CallError::Cancelled => Err(Self::Cancelled),
+            CallError::Cap(reached) => Err(Self::CapReached(reached)),
+            CallError::Fatal(role, error)
+                if error.kind == crate::ports::ModelErrorKind::QuotaExhausted =>
+            {
+                Err(Self::QuotaExhausted { role, error })
+            }
+            CallError::Fatal(role, error) => Err(Self::Model { role, error }),
+            CallError::Store(error) => Err(Self::Store(error)),
+            CallError::Failed(error) => Ok(error),
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(ctx: &RunCtx, input: &'a TrainInput, ports: &'a Ports) -> Self {
+        let meter = Meter::new(input.config.limits.clone(), input.prior, Arc::clone(&ports.clock));
+        let models = (Arc::clone(&ports.target), Arc::clone(&ports.optimizer));
+        let (ledger, flights) = (Arc::clone(&ports.ledger), Arc::clone(&ports.flights));
+        Self {
+            input,
+            ports,
+            calls: Calls::new(ctx, models, ledger, flights, meter),
+            ctx: ctx.clone(),
+            totals: Mutex::default(),
+            last_progress_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// A draw of this run: the seed, the epoch (0 for evaluations) and the run's own word with `--fresh`.
+    pub(crate) fn sample(&self, epoch: u32, repeat: u32) -> Sample {
+        let seed = self.input.config.train.seed;
+        Sample { seed, epoch, repeat, fresh: self.input.fresh.clone() }
+    }
+
+    pub(crate) async fn emit(&self, key: &str, kind: EventKind) -> Result<(), TrainError> {
+        Ok(self.ports.journal.append(key, kind).await?)
+    }
+
+    pub(crate) async fn write(&self, path: &str, text: String) -> Result<(), TrainError> {
+        Ok(self.ports.folder.write(path, text).await?)
+    }
+
+    pub(crate) async fn write_json(
+        &self,
+        path: &str,
+        value: &impl serde::Serialize,
+    ) -> Result<(), TrainError> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|err| StoreError { message: format!("{path}: {err}") })?;
+        self.write(path, text + "\n").await
+    }
+
+    /// Stops between calls too, so that a run that only reads its ledger can be cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<(), TrainError> {
+        if self.ctx.is_cancelled() { Err(TrainError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Adds finished attempts to the run's totals and stops it when too many of all failed.
+    pub(crate) fn count_attempts(
+        &self,
+        counts: OutcomeCounts,
+        sample: &str,
+    ) -> Result<(), TrainError> {
+        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        totals.errors += counts.errors;
+        totals.passed += counts.passed;
+        totals.failed += counts.failed;
+        totals.refused += counts.refused;
+        let (errors, attempts) = (totals.errors, totals.total());
+        if f64::from(errors) > self.input.config.limits.error_share * f64::from(attempts) {
+            return Err(TrainError::TooManyErrors { errors, attempts, sample: sample.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// A counter of a phase that reports as it grows.
+    pub(crate) fn tick(&self, phase: Phase, total: usize) -> Ticker<'_> {
+        let total = u32::try_from(total).unwrap_or(u32::MAX);
+        let ticker =
+            Ticker { run: self, phase, total, done: AtomicU32::new(0), errors: AtomicU32::new(0) };
+        ticker.report();
+        ticker
+    }
+}
+
+/// Counts units of a phase.
+#[derive(Debug)]
+pub(crate) struct Ticker<'a> {
+    run: &'a Run<'a>,
+    phase: Phase,
+    total: u32,
+    done: AtomicU32,
+    errors: AtomicU32,
+}
+
+impl Ticker<'_> {
+    /// One more unit is finished.
+    pub(crate) fn done(&self, is_error: bool) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.errors.fetch_add(u32::from(is_error), Ordering::Relaxed);
+        let now = self.run.ports.clock.now_ms();
+        let last = self.run.last_progress_ms.load(Ordering::Relaxed);
+        if done >= self.total || now.saturating_sub(last) >= PROGRESS_EVERY_MS {
+            self.report();
+        }
+    }
+
+    fn report(&self) {
+        let at_ms = self.run.ports.clock.now_ms();
+        self.run.last_progress_ms.store(at_ms, Ordering::Relaxed);
+        self.run.ports.journal.progress(Progress {
+            phase: self.phase,
+            done: self.done.load(Ordering::Relaxed),
+            total: self.total,
+            errors: self.errors.load(Ordering::Relaxed),
+            spend: self.run.calls.meter.total_spend(),
+            at_ms,
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! Any server with OpenAI's chat completions, not streamed. What a provider's peculiarities mean is decided in
+//! the files below; this one holds the model that the engine sees.
+
+mod adapt;
+mod address;
+mod attempt;
+mod call;
+mod endpoints;
+mod error_body;
+mod failure;
+mod request;
+mod response;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+pub use endpoints::Endpoints;
+pub use setup::{HttpModelSetup, SetupError};
+
+use crate::limiter::Limiter;
+use crate::price::Prices;
+use crate::secret::Secret;
+use adapt::Learned;
+use address::Address;
+use async_trait::async_trait;
+use call::Call;
+use request::WirePolicy;
+use reqwest::Client;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use serde_json::{Map, Value, json};
+use skillopt_domain::outcome::Sample;
+use skillopt_domain::spend::{Role, Usage};
+use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One role's model behind an HTTP address.
+pub struct HttpModel {
+    policy: WirePolicy,
+    address: Address,
+    secret: Option<Secret>,
+    headers: HeaderMap,
+    send_headers: bool,
+    timeout: Duration,
+    max_retries: u32,
+    max_retry_after: Duration,
+    prices: Option<Prices>,
+    client: Client,
+    limiter: Arc<Limiter>,
+    learned: Arc<Learned>,
+    endpoints: Arc<Endpoints>,
+}
+
+impl HttpModel {
+    /// Checks the configuration; no call is made.
+    ///
+    /// # Errors
+    /// [`SetupError`] when it cannot work, or would give the key away.
+    pub fn new(setup: HttpModelSetup<'_>, endpoints: &Arc<Endpoints>) -> Result<Self, SetupError> {
+        let HttpModelSetup { role, config, secret, max_concurrency, run } = setup;
+        let model = config.model.trim();
+        if model.is_empty() {
+            return Err(SetupError::NoModel(role));
+        }
+        let address = Address::parse(&config.base_url, role, secret.is_some())?;
+        let mut headers = base_headers(secret.as_ref(), role)?;
+        if config.send_headers {
+            headers.insert("x-skillopt-role", HeaderValue::from_static(role.as_str()));
+            if let Some(run) = run.and_then(|run| HeaderValue::from_str(run.as_str()).ok()) {
+                headers.insert("x-skillopt-run", run);
+            }
+        }
+        let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
+        Ok(Self {
+            policy: WirePolicy {
+                model: model.to_owned(),
+                temperature: config.temperature,
+                max_tokens: config.max_tokens,
+                limit_param: config.token_limit_param,
+                extra: extra_fields(config.extra_body.as_ref(), role)?,
+            },
+            client: endpoints.client(address.transport)?,
+            limiter: endpoints.limiter(&address, model, secret.as_ref(), size),
+            learned: endpoints.learned(&address, model),
+            endpoints: Arc::clone(endpoints),
+            headers,
+            send_headers: config.send_headers,
+            timeout: seconds(config.timeout_s),
+            max_retries: config.max_retries,
+            max_retry_after: seconds(config.max_retry_after_s),
+            prices: Prices::of(config),
+            address,
+            secret,
+        })
+    }
+}
+
+#[async_trait]
+impl Model for HttpModel {
+    fn identity(&self) -> Value {
+        json!({
+            "kind": "openai_compatible",
+            "base_url": self.address.public,
+            "model": self.policy.model,
+            "temperature": self.policy.temperature,
+            "max_tokens": self.policy.max_tokens,
+            "extra_body": sorted(&Value::Object(self.policy.extra.clone())),
+        })
+    }
+
+    fn name(&self) -> &str {
+        &self.policy.model
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    /// Half a token for each byte of the prompt, a few for the frame of each message, and all tokens that the
+    /// reply may have. Tokenizers need about a quarter of a token for a byte of English and a third for a
+    /// byte of Chinese, so this is about twice the likely number, and no tokenizer has to be known.
+    fn worst_case(&self, request: &ChatRequest) -> WorstCase {
+        const FRAME_TOKENS: usize = 8;
+        let prompt =
+            request.messages.iter().map(|message| message.content.len().div_ceil(2) + FRAME_TOKENS);
+        let usage = Usage {
+            prompt_tokens: u64::try_from(prompt.sum::<usize>()).unwrap_or(u64::MAX),
+            completion_tokens: u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
+        };
+        WorstCase {
+            tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
+            cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),
+        }
+    }
+
+    /// The sample index does not go on the wire: a real model draws anew by itself.
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        _sample: &Sample,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, ModelError> {
+        let mut call = Call::new(self, request);
+        let end = cancel.run_until_cancelled(call.run()).await;
+        end.unwrap_or_else(|| Err(call.cancelled()))
+    }
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpModel")
+            .field("base_url", &self.address.public)
+            .field("model", &self.policy.model)
+            .finish_non_exhaustive()
+    }
+}
+
+fn base_headers(secret: Option<&Secret>, role: Role) -> Result<HeaderMap, SetupError> {
+    let mut headers = HeaderMap::new();
+    let agent = concat!("skillopt/", env!("CARGO_PKG_VERSION"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(secret) = secret {
+        let bearer = format!("Bearer {}", secret.expose());
+        let mut value = HeaderValue::from_str(&bearer).map_err(|_| SetupError::BadKey(role))?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
+}
+
+/// Fields that have a setting of their own, or that would change what comes back, are not taken from here.
+fn extra_fields(extra: Option<&Value>, role: Role) -> Result<Map<String, Value>, SetupError> {
+    const TAKEN: [(&str, &str); 7] = [
+        ("model", "set the model's name instead"),
+        ("messages", "they are the request itself"),
+        ("stream", "replies are not streamed"),
+        ("n", "one reply is read"),
+        ("temperature", "set the role's temperature instead"),
+        ("max_tokens", "set the role's token limit instead"),
+        ("max_completion_tokens", "set the role's token limit instead"),
+    ];
+    let fields = match extra {
+        None | Some(Value::Null) => return Ok(Map::new()),
+        Some(Value::Object(fields)) => fields,
+        Some(_) => return Err(SetupError::ExtraBodyIsNoObject(role)),
+    };
+    match TAKEN.into_iter().find(|(field, _)| fields.contains_key(*field)) {
+        Some((field, instead)) => {
+            Err(SetupError::ExtraBodyTaken { role, field: field.to_owned(), instead })
+        }
+        None => Ok(fields.clone()),
+    }
+}
+
+/// The same value with its fields in order, so that equal settings have equal texts.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut entries: Vec<_> = fields.iter().map(|(k, v)| (k.clone(), sorted(v))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The configuration is checked elsewhere; what is no time is a long one here.
+fn seconds(seconds: f64) -> Duration {
+    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
+}

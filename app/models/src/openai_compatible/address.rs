@@ -1,0 +1,161 @@
+//! Where requests go: the base URL, checked once. A key leaves this machine only encrypted.
+
+use super::setup::SetupError;
+use reqwest::Url;
+use skillopt_domain::spend::Role;
+use std::net::IpAddr;
+
+/// A checked base URL.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The full address of the chat completions, with the query that the base URL may have.
+    pub(crate) chat: Url,
+    /// The base URL for people and keys: no query, no trailing slash.
+    pub(crate) public: String,
+    /// Host and port, for messages.
+    pub(crate) host: String,
+    /// How connections are made.
+    pub(crate) transport: Transport,
+}
+
+/// What an HTTP client has to be able to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Transport {
+    /// The server runs on this machine: no proxy.
+    pub(crate) loopback: bool,
+    /// Connections are encrypted.
+    pub(crate) tls: bool,
+}
+
+const PATH: &str = "/chat/completions";
+
+impl Address {
+    pub(crate) fn parse(base_url: &str, role: Role, has_key: bool) -> Result<Self, SetupError> {
+        let base_url = base_url.trim();
+        if base_url.is_empty() {
+            return Err(SetupError::NoAddress(role));
+        }
+        let mut chat = Url::parse(base_url).map_err(|err| bad(base_url, &err.to_string()))?;
+        let tls = match chat.scheme() {
+            "https" => true,
+            "http" => false,
+            _ => return Err(bad(base_url, "it must begin with http:// or https://")),
+        };
+        let Some(name) = chat.host_str().map(str::to_owned) else {
+            return Err(bad(base_url, "it names no host"));
+        };
+        let host = chat.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
+        if !chat.username().is_empty() || chat.password().is_some() {
+            return Err(SetupError::CredentialsInAddress { host });
+        }
+        let transport = Transport { loopback: is_loopback(&name), tls };
+        if has_key && !tls && !transport.loopback {
+            return Err(SetupError::KeyInTheClear { host });
+        }
+        chat.set_fragment(None);
+        let path = chat.path().trim_end_matches('/');
+        let base_path = path.strip_suffix(PATH).unwrap_or(path).to_owned();
+        let public = format!("{}://{host}{base_path}", chat.scheme());
+        chat.set_path(&format!("{base_path}{PATH}"));
+        Ok(Self { chat, public, host, transport })
+    }
+}
+
+/// An address that is none may still hold a password, so only its beginning is shown.
+fn bad(address: &str, reason: &str) -> SetupError {
+    let shown = address.split(['@', '?']).next().unwrap_or_default();
+    let shown = if address.contains('@') { "…" } else { shown };
+    SetupError::BadAddress { address: shown.to_owned(), reason: reason.to_owned() }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    match name.parse::<IpAddr>() {
+        Ok(ip) => ip.is_loopback(),
+        Err(_) => name == "localhost" || name.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn parse(base_url: &str, has_key: bool) -> Result<Address, SetupError> {
+        Address::parse(base_url, Role::Target, has_key)
+    }
+
+    #[rstest]
+    #[case(
+        "https://api.example.com/v1",
+        "https://api.example.com/v1/chat/completions",
+        "https://api.example.com/v1"
+    )]
+    #[case(
+        "https://api.example.com/v1/",
+        "https://api.example.com/v1/chat/completions",
+        "https://api.example.com/v1"
+    )]
+    #[case(
+        "https://api.example.com",
+        "https://api.example.com/chat/completions",
+        "https://api.example.com"
+    )]
+    #[case(
+        "http://127.0.0.1:8000/v1/chat/completions",
+        "http://127.0.0.1:8000/v1/chat/completions",
+        "http://127.0.0.1:8000/v1"
+    )]
+    #[case(
+        "https://x.example/d?api-version=1&key=k",
+        "https://x.example/d/chat/completions?api-version=1&key=k",
+        "https://x.example/d"
+    )]
+    fn a_base_url_becomes_the_address_of_the_chat(
+        #[case] base: &str,
+        #[case] chat: &str,
+        #[case] public: &str,
+    ) {
+        let address = parse(base, true).unwrap();
+        assert_eq!((address.chat.as_str(), address.public.as_str()), (chat, public));
+    }
+
+    #[rstest]
+    #[case("http://127.0.0.1:8000/v1")]
+    #[case("http://localhost:8000/v1")]
+    #[case("http://[::1]:8000/v1")]
+    #[case("https://192.168.0.7/v1")]
+    fn a_key_goes_to_this_machine_or_encrypted(#[case] base: &str) {
+        assert!(parse(base, true).is_ok());
+    }
+
+    #[rstest]
+    #[case("http://192.168.0.7:8000/v1")]
+    #[case("http://localhost.example.com/v1")]
+    #[case("http://api.example.com/v1")]
+    fn a_key_is_not_sent_in_the_clear(#[case] base: &str) {
+        assert!(matches!(parse(base, true), Err(SetupError::KeyInTheClear { .. })));
+        assert!(parse(base, false).is_ok(), "without a key there is nothing to protect");
+    }
+
+    #[test]
+    fn credentials_in_the_address_are_refused_and_not_repeated() {
+        let error = parse("https://me:geheim@api.example.com/v1", false).err().unwrap();
+        assert!(matches!(error, SetupError::CredentialsInAddress { .. }));
+        assert!(!error.to_string().contains("geheim"));
+        let error = parse("ftp://me:geheim@api.example.com/v1", false).err().unwrap();
+        assert!(!error.to_string().contains("geheim"));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("api.example.com/v1")]
+    #[case("localhost:8000/v1")]
+    #[case("file:///etc")]
+    fn what_is_no_address_is_explained(#[case] base: &str) {
+        assert!(matches!(
+            parse(base, false),
+            Err(SetupError::NoAddress(_) | SetupError::BadAddress { .. })
+        ));
+    }
+}

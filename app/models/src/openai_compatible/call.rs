@@ -1,0 +1,169 @@
+//! One call: attempts until there is an answer, or no further attempt is worth it.
+
+use super::HttpModel;
+use super::adapt::recognise;
+use super::error_body::shorten;
+use super::failure::{Again, Failure};
+use super::request::Body;
+use super::response::Completion;
+use crate::retry::backoff;
+use skillopt_domain::spend::Usage;
+use skillopt_engine::ports::{ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose};
+use std::time::{Duration, Instant};
+
+/// A preflight that fails should say so soon.
+const PREFLIGHT_RETRIES: u32 = 2;
+/// A model that says nothing is asked so often again.
+const EMPTY_RETRIES: u32 = 2;
+const MOST_MESSAGE_CHARS: usize = 300;
+
+/// The state of a call between its attempts.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    model: &'a HttpModel,
+    request: &'a ChatRequest,
+    attempts: u32,
+    failures: u32,
+    empty_replies: u32,
+    /// Tokens of attempts that were counted but brought no answer.
+    billed: Usage,
+}
+
+enum Next {
+    Attempt { after: Duration },
+    Reply(ChatReply),
+    GiveUp(ModelError),
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(model: &'a HttpModel, request: &'a ChatRequest) -> Self {
+        let billed = Usage::default();
+        Self { model, request, attempts: 0, failures: 0, empty_replies: 0, billed }
+    }
+
+    /// Runs to the end. May be dropped between attempts or within one; then nothing is kept.
+    pub(crate) async fn run(&mut self) -> Result<ChatReply, ModelError> {
+        loop {
+            match self.attempt().await {
+                Next::Reply(reply) => return Ok(reply),
+                Next::GiveUp(error) => return Err(error),
+                Next::Attempt { after } if after.is_zero() => {}
+                Next::Attempt { after } => self.model.endpoints.timer().sleep(after).await,
+            }
+        }
+    }
+
+    /// The error of a call that is not to go on.
+    pub(crate) fn cancelled(&self) -> ModelError {
+        self.error(ModelErrorKind::Cancelled, "the run was cancelled")
+    }
+
+    async fn attempt(&mut self) -> Next {
+        let (model, request) = (self.model, self.request);
+        let permit = model.limiter.acquire().await;
+        let learned = model.learned.snapshot();
+        let body = Body::new(&model.policy, &request.messages, request.max_tokens, &learned);
+        self.attempts += 1;
+        let start = Instant::now();
+        let end = model.attempt(request, &body).await;
+        drop(permit);
+        match end {
+            Ok(completion) => Next::Reply(self.reply(completion, start.elapsed(), &body)),
+            Err(failure) => self.after(failure, start.elapsed(), &body),
+        }
+    }
+
+    fn after(&mut self, failure: Failure, latency: Duration, body: &Body<'_>) -> Next {
+        if let Some(usage) = failure.billed {
+            self.billed.prompt_tokens += usage.prompt_tokens;
+            self.billed.completion_tokens += usage.completion_tokens;
+        }
+        if self.request.purpose == Purpose::Preflight
+            && failure.kind == ModelErrorKind::ReasoningOnly
+        {
+            return Next::Reply(self.sign_of_life(latency, body));
+        }
+        if self.adapt(&failure, body) {
+            return Next::Attempt { after: Duration::ZERO };
+        }
+        self.failures += 1;
+        tracing::debug!(
+            model = %self.model.policy.model,
+            kind = failure.kind.as_str(),
+            attempt = self.attempts,
+            "model call failed"
+        );
+        match self.wait_after(failure.again) {
+            Some(after) => Next::Attempt { after },
+            None => Next::GiveUp(self.error(failure.kind, &failure.message)),
+        }
+    }
+
+    /// Learns from a refused request; true when a changed one is worth an attempt.
+    fn adapt(&self, failure: &Failure, body: &Body<'_>) -> bool {
+        let Some(complaint) = &failure.complaint else { return false };
+        let Some(adaptation) = recognise(complaint, body.sent(&body.extra_names())) else {
+            return false;
+        };
+        tracing::info!(model = %self.model.policy.model, ?adaptation, "adapting to the provider");
+        self.model.learned.add(adaptation);
+        true
+    }
+
+    /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named is
+    /// kept by the limiter, for all calls to the endpoint.
+    fn wait_after(&mut self, again: Again) -> Option<Duration> {
+        if let Again::After(wait) = again {
+            self.model.limiter.pause(wait);
+        }
+        let retries = match self.request.purpose {
+            Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
+            _ => self.model.max_retries,
+        };
+        if self.failures > retries {
+            return None;
+        }
+        let backoff = || backoff(self.failures, self.model.endpoints.jitter());
+        match again {
+            Again::Never => None,
+            Again::After(_) => Some(Duration::ZERO),
+            Again::Backoff => Some(backoff()),
+            Again::Twice => {
+                self.empty_replies += 1;
+                (self.empty_replies <= EMPTY_RETRIES).then(backoff)
+            }
+        }
+    }
+
+    fn reply(&self, completion: Completion, latency: Duration, body: &Body<'_>) -> ChatReply {
+        let usage = completion.usage.map(|usage| Usage {
+            prompt_tokens: usage.prompt_tokens + self.billed.prompt_tokens,
+            completion_tokens: usage.completion_tokens + self.billed.completion_tokens,
+        });
+        let cost =
+            usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
+        ChatReply {
+            text: completion.text,
+            finish: completion.finish,
+            usage,
+            cost_usd_micros: cost,
+            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            attempts: self.attempts,
+            adaptations: body.changes(),
+        }
+    }
+
+    /// A preflight asks whether address, key and model are right. A model that is still reasoning when its
+    /// few tokens are used up has answered that.
+    fn sign_of_life(&self, latency: Duration, body: &Body<'_>) -> ChatReply {
+        let counted = (self.billed != Usage::default()).then(Usage::default);
+        let completion = Completion { text: String::new(), finish: Finish::Length, usage: counted };
+        self.reply(completion, latency, body)
+    }
+
+    fn error(&self, kind: ModelErrorKind, message: &str) -> ModelError {
+        let masked = self.model.secret.as_ref().map(|secret| secret.mask(message));
+        let message = shorten(masked.as_deref().unwrap_or(message), MOST_MESSAGE_CHARS);
+        ModelError { kind, message, attempts: self.attempts }
+    }
+}

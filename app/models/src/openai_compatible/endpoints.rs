@@ -1,0 +1,143 @@
+//! What all runs of a process share about the servers that they call: limits, pauses, what was learned about
+//! each model, and pooled connections.
+
+use super::adapt::Learned;
+use super::address::{Address, Transport};
+use super::setup::SetupError;
+use crate::limiter::Limiter;
+use crate::retry::Jitter;
+use crate::secret::Secret;
+use crate::timer::{SystemTimer, Timer};
+use reqwest::{Client, redirect};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The servers that this process calls. Make one and share it.
+#[derive(Debug)]
+pub struct Endpoints {
+    limiters: Mutex<HashMap<LimiterKey, Arc<Limiter>>>,
+    learned: Mutex<HashMap<ModelKey, Arc<Learned>>>,
+    clients: Mutex<HashMap<Transport, Client>>,
+    timer: Arc<dyn Timer>,
+    jitter: Jitter,
+}
+
+/// A provider counts requests by key and model.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct LimiterKey {
+    model: ModelKey,
+    key_fingerprint: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ModelKey {
+    base_url: String,
+    model: String,
+}
+
+impl Endpoints {
+    /// Nothing is opened or read yet.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Self::with_timer(Arc::new(SystemTimer::new()))
+    }
+
+    pub(crate) fn with_timer(timer: Arc<dyn Timer>) -> Arc<Self> {
+        Arc::new(Self {
+            limiters: Mutex::default(),
+            learned: Mutex::default(),
+            clients: Mutex::default(),
+            timer,
+            jitter: Jitter::default(),
+        })
+    }
+
+    pub(crate) fn timer(&self) -> &dyn Timer {
+        &*self.timer
+    }
+
+    /// A random part of 0..1.
+    pub(crate) fn jitter(&self) -> f64 {
+        self.jitter.fraction()
+    }
+
+    /// The limiter of an endpoint, set to `size` calls at once.
+    pub(crate) fn limiter(
+        &self,
+        address: &Address,
+        model: &str,
+        secret: Option<&Secret>,
+        size: usize,
+    ) -> Arc<Limiter> {
+        let key = LimiterKey {
+            model: model_key(address, model),
+            key_fingerprint: secret.map(Secret::fingerprint),
+        };
+        match lock(&self.limiters).entry(key) {
+            Entry::Occupied(known) => {
+                known.get().resize(size);
+                Arc::clone(known.get())
+            }
+            Entry::Vacant(free) => {
+                Arc::clone(free.insert(Arc::new(Limiter::new(size, Arc::clone(&self.timer)))))
+            }
+        }
+    }
+
+    /// What was learned about a model.
+    pub(crate) fn learned(&self, address: &Address, model: &str) -> Arc<Learned> {
+        Arc::clone(lock(&self.learned).entry(model_key(address, model)).or_default())
+    }
+
+    /// The client for a kind of connection. Certificates are read only for the first encrypted one.
+    pub(crate) fn client(&self, transport: Transport) -> Result<Client, SetupError> {
+        let mut clients = lock(&self.clients);
+        if let Some(client) = clients.get(&transport) {
+            return Ok(client.clone());
+        }
+        let client = build_client(transport).map_err(|err| SetupError::Client(causes(&err)))?;
+        clients.insert(transport, client.clone());
+        Ok(client)
+    }
+}
+
+/// Redirects are never followed: the key would go to a host that it was not meant for.
+fn build_client(transport: Transport) -> reqwest::Result<Client> {
+    let mut builder = Client::builder()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(Duration::from_secs(10))
+        .pool_idle_timeout(Duration::from_secs(30));
+    if transport.loopback {
+        builder = builder.no_proxy();
+    }
+    if !transport.tls {
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build()
+}
+
+/// An error with all that caused it, without the address: its query may hold a key.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn model_key(address: &Address, model: &str) -> ModelKey {
+    ModelKey { base_url: address.public.clone(), model: model.to_owned() }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

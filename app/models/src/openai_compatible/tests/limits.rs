@@ -1,0 +1,60 @@
+//! Calls of many tasks at once: how many are in flight, who waits for whom, and how a call is cancelled.
+
+use super::*;
+use futures::future::join_all;
+
+#[tokio::test]
+async fn runs_of_one_endpoint_share_its_limit() {
+    let world = World::scripted(vec![says("Paris")]).await;
+    let (first, second) = (world.model(|_| {}), world.model(|_| {}));
+    assert!(Arc::ptr_eq(&first.limiter, &second.limiter));
+    let other = world.model(|config| config.model = "large".to_owned());
+    assert!(!Arc::ptr_eq(&first.limiter, &other.limiter));
+}
+
+#[tokio::test]
+async fn the_server_never_sees_more_calls_than_the_limit() {
+    let server = super::connections::CountingServer::start().await;
+    let endpoints = Endpoints::new();
+    let model = build(&config(&server.base_url), &endpoints).unwrap();
+    let replies = join_all((0..60).map(|_| ask(&model))).await;
+    assert!(replies.iter().all(Result::is_ok));
+    assert_eq!(server.peak(), 8);
+}
+
+#[tokio::test]
+async fn c44_a_pause_holds_the_other_calls_of_its_endpoint_only() {
+    let busy = fails(429, "slow down").insert_header("retry-after", "20");
+    let world = World::scripted(vec![busy, says("Paris")]).await;
+    let elsewhere = World::scripted(vec![says("Paris")]).await;
+    let model = world.model(|config| config.max_retries = 0);
+    assert_eq!(ask(&model).await.unwrap_err().kind, ModelErrorKind::RateLimited);
+
+    let other_server = elsewhere.server.uri();
+    let free = build(&config(&other_server), &world.endpoints).unwrap();
+    ask(&free).await.unwrap();
+    assert!(world.waits().is_empty(), "another endpoint is not held up");
+
+    ask(&model).await.unwrap();
+    assert!(world.waits()[0] >= Duration::from_secs(20), "{:?}", world.waits());
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_at_once_wherever_it_waits() {
+    let world = World::scripted(vec![says("Paris").set_delay(Duration::from_secs(600))]).await;
+    let model = world.model(|config| config.timeout_s = 600.0);
+    let cancel = CancellationToken::new();
+    let (request, sample) = (question(Purpose::Qa), sample());
+    let call = model.chat(&request, &sample, &cancel);
+    let stop = async {
+        while world.requests().await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let error = tokio::join!(call, stop).0.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (ModelErrorKind::Cancelled, 1));
+
+    let late = model.chat(&request, &sample, &cancel).await.unwrap_err();
+    assert_eq!((late.kind, late.attempts), (ModelErrorKind::Cancelled, 0));
+}

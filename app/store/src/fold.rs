@@ -1,0 +1,373 @@
+//! Appending an event: the journal row, the fold and everything that is derived from it change in one
+//! transaction, so that no reader ever sees one without the other.
+
+use crate::error::StoreFailure;
+use crate::lease::Lease;
+use crate::runs::{parse_status, search_text};
+use crate::sql::{Column, Doing, count, from_json, int, to_json};
+use skillopt_domain::api::RunSummary;
+use skillopt_domain::curve::keep_extremes;
+use skillopt_domain::event::{EventKind, Measured, RunEvent, StepSummary};
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::RunStatus;
+use skillopt_domain::spend::SpendByRole;
+use skillopt_domain::view::{RunView, SkillVersion};
+use sqlx::SqliteConnection;
+
+const SPARK_POINTS: usize = 40;
+/// Up to here each step draws the spark line anew; later only every so many steps do.
+const SPARK_EVERY_STEP_UNTIL: u32 = 2000;
+
+/// What a write needs to know about its run.
+#[derive(Debug)]
+pub(crate) struct RunHead {
+    pub(crate) no: i64,
+    pub(crate) seq: u64,
+    pub(crate) status: RunStatus,
+    pub(crate) lease: Option<Lease>,
+}
+
+impl RunHead {
+    pub(crate) async fn load(
+        conn: &mut SqliteConnection,
+        run: &RunId,
+    ) -> Result<Self, StoreFailure> {
+        let row = sqlx::query(
+            "SELECT no, seq, status, lease_owner, lease_until_ms FROM runs WHERE id = ?",
+        )
+        .bind(run.as_str())
+        .fetch_optional(conn)
+        .await
+        .doing("read a run")?
+        .ok_or_else(|| StoreFailure::no_run(run))?;
+        Ok(Self {
+            no: row.int("no")?,
+            seq: count(row.int("seq")?),
+            status: parse_status(&row.text("status")?)?,
+            lease: Lease::of(&row)?,
+        })
+    }
+
+    pub(crate) fn is_owned_by(&self, owner: &str) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.owner == owner)
+    }
+}
+
+/// An event without its number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewEvent<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) kind: &'a EventKind,
+    pub(crate) at_ms: u64,
+}
+
+/// What became of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Appended {
+    New,
+    /// The key was there already: nothing changed.
+    Known,
+}
+
+/// Appends an event once and updates what is folded from it. `spend` is the run's total, when known.
+pub(crate) async fn append(
+    conn: &mut SqliteConnection,
+    head: &RunHead,
+    event: NewEvent<'_>,
+    spend: Option<&SpendByRole>,
+) -> Result<Appended, StoreFailure> {
+    let seq = head.seq + 1;
+    if !insert_event(conn, head.no, seq, event).await? {
+        return Ok(Appended::Known);
+    }
+    if let Some(spend) = spend {
+        store_spend(conn, head.no, spend).await?;
+    }
+    touch(conn, head.no, seq).await?;
+    if is_folded(event.kind) {
+        let event = RunEvent {
+            seq,
+            at_ms: event.at_ms,
+            key: event.key.to_owned(),
+            kind: event.kind.clone(),
+        };
+        fold(conn, head.no, &event).await?;
+    }
+    Ok(Appended::New)
+}
+
+/// The fold as stored: without steps, versions, spend and progress, which have their own places.
+pub(crate) async fn stored_view(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+) -> Result<RunView, StoreFailure> {
+    let text: String = sqlx::query_scalar("SELECT view_json FROM run_documents WHERE run_no = ?")
+        .bind(run_no)
+        .fetch_one(conn)
+        .await
+        .doing("read a run's fold")?;
+    from_json("a run's fold", &text)
+}
+
+pub(crate) async fn store_spend(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    spend: &SpendByRole,
+) -> Result<(), StoreFailure> {
+    sqlx::query("UPDATE runs SET spend_json = ?, cost_usd_micros = ? WHERE no = ?")
+        .bind(to_json(spend)?)
+        .bind(spend.total().known_cost_usd_micros().map(int))
+        .bind(run_no)
+        .execute(conn)
+        .await
+        .doing("store a run's spend")
+        .map(drop)
+}
+
+/// Notes that the run changed, for those who poll.
+pub(crate) async fn touch(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    seq: u64,
+) -> Result<(), StoreFailure> {
+    sqlx::query(
+        "UPDATE runs SET seq = ?, changed = (SELECT max(changed) + 1 FROM runs) WHERE no = ?",
+    )
+    .bind(int(seq))
+    .bind(run_no)
+    .execute(conn)
+    .await
+    .doing("note a change")
+    .map(drop)
+}
+
+async fn insert_event(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    seq: u64,
+    event: NewEvent<'_>,
+) -> Result<bool, StoreFailure> {
+    let inserted = sqlx::query(
+        "INSERT INTO events (run_no, seq, key, at_ms, type, step, kind_json) VALUES (?, ?, ?, ?, ?, ?, ?) \
+         ON CONFLICT (run_no, key) DO NOTHING",
+    )
+    .bind(run_no)
+    .bind(int(seq))
+    .bind(event.key)
+    .bind(int(event.at_ms))
+    .bind(type_word(event.kind))
+    .bind(event.kind.step())
+    .bind(to_json(event.kind)?)
+    .execute(conn)
+    .await
+    .doing("append an event")?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+/// Events that the fold looks at. The others only take a number.
+fn is_folded(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::Status { .. }
+        | EventKind::Planned(_)
+        | EventKind::PhaseStarted(_)
+        | EventKind::Baseline(_)
+        | EventKind::StepFinished(_)
+        | EventKind::Tested { .. }
+        | EventKind::Warning { .. } => true,
+        EventKind::PreflightPassed { .. }
+        | EventKind::RolledOut { .. }
+        | EventKind::Reflected { .. }
+        | EventKind::Aggregated { .. }
+        | EventKind::Selected { .. }
+        | EventKind::Updated { .. }
+        | EventKind::Gated { .. } => false,
+    }
+}
+
+fn type_word(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::Status { .. } => "status",
+        EventKind::Planned(_) => "planned",
+        EventKind::PreflightPassed { .. } => "preflight_passed",
+        EventKind::PhaseStarted(_) => "phase_started",
+        EventKind::Baseline(_) => "baseline",
+        EventKind::RolledOut { .. } => "rolled_out",
+        EventKind::Reflected { .. } => "reflected",
+        EventKind::Aggregated { .. } => "aggregated",
+        EventKind::Selected { .. } => "selected",
+        EventKind::Updated { .. } => "updated",
+        EventKind::Gated { .. } => "gated",
+        EventKind::StepFinished(_) => "step_finished",
+        EventKind::Tested { .. } => "tested",
+        EventKind::Warning { .. } => "warning",
+    }
+}
+
+async fn fold(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    event: &RunEvent,
+) -> Result<(), StoreFailure> {
+    let mut view = stored_view(conn, run_no).await?;
+    view.apply(event);
+    // The stored fold has no versions, so what is there now is new.
+    for version in std::mem::take(&mut view.versions) {
+        insert_version(conn, run_no, &version).await?;
+    }
+    view.steps.clear();
+    match &event.kind {
+        EventKind::Baseline(measured) => measure_first_version(conn, run_no, measured).await?,
+        EventKind::StepFinished(step) => insert_step(conn, run_no, step).await?,
+        _ => {}
+    }
+    sqlx::query("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
+        .bind(to_json(&view)?)
+        .bind(run_no)
+        .execute(&mut *conn)
+        .await
+        .doing("store a run's fold")?;
+    store_summary(conn, run_no, &view, event).await
+}
+
+async fn store_summary(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    view: &RunView,
+    event: &RunEvent,
+) -> Result<(), StoreFailure> {
+    let text: String = sqlx::query_scalar("SELECT summary_json FROM runs WHERE no = ?")
+        .bind(run_no)
+        .fetch_one(&mut *conn)
+        .await
+        .doing("read a run")?;
+    let mut summary: RunSummary = from_json("a run's row", &text)?;
+    renew(&mut summary, view);
+    if matches!(event.kind, EventKind::StepFinished(_)) && is_spark_due(view.n_steps) {
+        summary.spark = spark(conn, run_no).await?;
+    }
+    // A new phase starts with no counts; a run that is over has none.
+    let drops_progress =
+        view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
+    sqlx::query(
+        "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
+         progress_json = CASE WHEN ? THEN NULL ELSE progress_json END, \
+         command = CASE WHEN ? THEN NULL ELSE command END WHERE no = ?",
+    )
+    .bind(view.status.as_str())
+    .bind(summary.best_score)
+    .bind(view.n_steps)
+    .bind(search_text(&summary))
+    .bind(to_json(&summary)?)
+    .bind(drops_progress)
+    .bind(view.status.is_over())
+    .bind(run_no)
+    .execute(conn)
+    .await
+    .doing("store a run's row")
+    .map(drop)
+}
+
+fn renew(summary: &mut RunSummary, view: &RunView) {
+    summary.status = view.status;
+    summary.detail.clone_from(&view.detail);
+    summary.phase = view.phase;
+    summary.started_at_ms = view.started_at_ms;
+    summary.ended_at_ms = view.ended_at_ms;
+    summary.n_steps = view.n_steps;
+    summary.n_accepted = view.n_accepted;
+    summary.n_rejected = view.n_rejected;
+    summary.baseline_score = view.baseline.as_ref().and_then(|measured| measured.gate_score);
+    summary.best_score = view.best.as_ref().and_then(|best| best.score);
+    summary.n_selection = view.best.as_ref().and_then(|best| best.n);
+    summary.test_initial = view.test_initial.as_ref().and_then(|measured| measured.score);
+    summary.test_best = view.test_best.as_ref().and_then(|measured| measured.score);
+    if let Some(plan) = &view.plan {
+        summary.benchmark.clone_from(&plan.benchmark);
+        summary.target_model.clone_from(&plan.target_model);
+        summary.optimizer_model.clone_from(&plan.optimizer_model);
+        summary.target_simulated = plan.target_simulated;
+        summary.optimizer_simulated = plan.optimizer_simulated;
+        summary.total_steps = Some(plan.total_steps);
+    }
+}
+
+fn is_spark_due(n_steps: u32) -> bool {
+    n_steps <= SPARK_EVERY_STEP_UNTIL || n_steps.is_multiple_of(n_steps / 1000)
+}
+
+async fn spark(conn: &mut SqliteConnection, run_no: i64) -> Result<Vec<f64>, StoreFailure> {
+    let best: Vec<Option<f64>> =
+        sqlx::query_scalar("SELECT best_score FROM steps WHERE run_no = ? ORDER BY step")
+            .bind(run_no)
+            .fetch_all(conn)
+            .await
+            .doing("read best scores")?;
+    Ok(keep_extremes(&best, SPARK_POINTS).into_iter().filter_map(|at| best[at]).collect())
+}
+
+async fn insert_version(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    version: &SkillVersion,
+) -> Result<(), StoreFailure> {
+    sqlx::query(
+        "INSERT INTO versions (run_no, version, step, skill, score, n, tokens) \
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    .bind(run_no)
+    .bind(version.version)
+    .bind(version.step)
+    .bind(version.skill.as_str())
+    .bind(version.score)
+    .bind(version.n)
+    .bind(version.tokens)
+    .execute(conn)
+    .await
+    .doing("store a version")
+    .map(drop)
+}
+
+async fn measure_first_version(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    measured: &Measured,
+) -> Result<(), StoreFailure> {
+    sqlx::query("UPDATE versions SET score = ?, n = ? WHERE run_no = ? AND version = 0")
+        .bind(measured.gate_score)
+        .bind(measured.score.map(|score| score.n))
+        .bind(run_no)
+        .execute(conn)
+        .await
+        .doing("store the baseline")
+        .map(drop)
+}
+
+async fn insert_step(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    step: &StepSummary,
+) -> Result<(), StoreFailure> {
+    let error_share =
+        if step.n_attempts == 0 { 0.0 } else { f64::from(step.n_errors) / f64::from(step.n_attempts) };
+    sqlx::query(
+        "INSERT INTO steps (run_no, step, action, candidate_score, current_score, best_score, rollout_hard, \
+         rollout_soft, skill_tokens, tokens, error_share, summary_json) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    .bind(run_no)
+    .bind(step.step)
+    .bind(step.action.as_str())
+    .bind(step.candidate_score)
+    .bind(step.current_score)
+    .bind(step.best_score)
+    .bind(step.rollout.map(|score| score.hard))
+    .bind(step.rollout.map(|score| score.soft))
+    .bind(step.skill_tokens)
+    .bind(int(step.spend.total().tokens()))
+    .bind(error_share)
+    .bind(to_json(step)?)
+    .execute(conn)
+    .await
+    .doing("store a step")
+    .map(drop)
+}

@@ -1,0 +1,128 @@
+//! The ledger of paid calls: found by key, recorded durably before they are used.
+
+mod writer;
+
+pub(crate) use writer::{KnownBlobs, Writer};
+
+use crate::blobs::{self, Blob};
+use crate::error::StoreFailure;
+use crate::open::Store;
+use crate::sql::{Column, Doing, count, from_json, small};
+use async_trait::async_trait;
+use serde::de::DeserializeOwned;
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::spend::{Role, Usage};
+use skillopt_engine::ports::{
+    ChatReply, Ledger, Message, ModelError, RecordedCall, Speaker, StoreError,
+};
+use sqlx::sqlite::SqliteRow;
+use writer::Prepared;
+
+const FIND: &str = "SELECT calls.*, blobs.codec, blobs.size, blobs.bytes \
+     FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
+
+#[async_trait]
+impl Ledger for Store {
+    async fn find(&self, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError> {
+        let row = self.call_row(key).await?;
+        Ok(row.as_ref().map(reply_of).transpose()?)
+    }
+
+    async fn record(&self, call: RecordedCall) -> Result<(), StoreError> {
+        self.inner.ledger.record(Prepared::of(&call, &self.inner.known_blobs)?).await
+    }
+
+    async fn record_failure(
+        &self,
+        key: &Sha256Hex,
+        role: Role,
+        error: &ModelError,
+    ) -> Result<(), StoreError> {
+        Ok(self.insert_failure(key, role, error).await?)
+    }
+}
+
+impl Store {
+    /// A recorded call with what was sent.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn find_call(&self, key: &Sha256Hex) -> Result<Option<RecordedCall>, StoreFailure> {
+        let Some(row) = self.call_row(key).await? else { return Ok(None) };
+        let sent: Vec<(Speaker, String)> = from_json("a call's messages", &row.text("messages")?)?;
+        let mut conn = self.read("read a call").await?;
+        let mut messages = Vec::with_capacity(sent.len());
+        for (role, hash) in sent {
+            let content = blobs::read(&mut conn, &hash)
+                .await?
+                .ok_or_else(|| StoreFailure::corrupt("a call", format!("no text {hash}")))?;
+            messages.push(Message { role, content });
+        }
+        Ok(Some(RecordedCall {
+            key: key.clone(),
+            role: word("a call's role", row.text("role")?)?,
+            purpose: word("a call's purpose", row.text("purpose")?)?,
+            model: row.text("model")?,
+            messages,
+            reply: reply_of(&row)?,
+        }))
+    }
+
+    async fn call_row(&self, key: &Sha256Hex) -> Result<Option<SqliteRow>, StoreFailure> {
+        sqlx::query(FIND)
+            .bind(key.as_str())
+            .fetch_optional(self.reader())
+            .await
+            .doing("look for a call")
+    }
+
+    async fn insert_failure(
+        &self,
+        key: &Sha256Hex,
+        role: Role,
+        error: &ModelError,
+    ) -> Result<(), StoreFailure> {
+        let action = "log a failed call";
+        let mut tx = self.write(action).await?;
+        sqlx::query(
+            "INSERT INTO call_failures (key, role, kind, message, attempts) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(key.as_str())
+        .bind(role.as_str())
+        .bind(error.kind.as_str())
+        .bind(error.message.as_str())
+        .bind(error.attempts)
+        .execute(&mut *tx)
+        .await
+        .doing(action)?;
+        tx.commit().await.doing(action)
+    }
+}
+
+fn reply_of(row: &SqliteRow) -> Result<ChatReply, StoreFailure> {
+    let tokens = (row.int_or_null("prompt_tokens")?, row.int_or_null("completion_tokens")?);
+    let usage = match tokens {
+        (Some(read), Some(written)) => {
+            Some(Usage { prompt_tokens: count(read), completion_tokens: count(written) })
+        }
+        _ => None,
+    };
+    Ok(ChatReply {
+        text: Blob::unpack(row)?,
+        finish: word("a call's finish", row.text("finish")?)?,
+        usage,
+        cost_usd_micros: row.int_or_null("cost_usd_micros")?.map(count),
+        latency_ms: count(row.int("latency_ms")?),
+        attempts: small(row.int("attempts")?),
+        adaptations: from_json("a call's adaptations", &row.text("adaptations")?)?,
+    })
+}
+
+/// An enum from its stable word.
+pub(crate) fn word<T: DeserializeOwned>(
+    what: &'static str,
+    word: String,
+) -> Result<T, StoreFailure> {
+    serde_json::from_value(serde_json::Value::String(word))
+        .map_err(|err| StoreFailure::corrupt(what, err))
+}

@@ -1,0 +1,150 @@
+//! Runs: list, detail, evidence, actions and adoptions.
+
+use super::query::{Query, encode};
+use super::{ApiResult, get, get_text, post, post_empty};
+use skillopt_domain::api::{
+    About, AdoptPreview, AdoptPreviewRequest, AdoptRequest, ConfigView, CurveQuery, Curves,
+    LaunchRequest, Launched, Page, Receipt, RejectedEdit, RunDetail, RunQuery, RunSummary,
+    SkillText, StatusChanged, StepDetail, Trajectory, TrajectoryPage, TrajectoryQuery,
+};
+use skillopt_domain::event::{RunEvent, StepSummary};
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::{AdoptionId, RunId};
+use skillopt_domain::run::RunStatus;
+use skillopt_domain::view::SkillVersion;
+
+pub(crate) async fn about() -> ApiResult<About> {
+    get("about").await
+}
+
+pub(crate) async fn runs(query: &RunQuery) -> ApiResult<Page<RunSummary>> {
+    let query = Query::default()
+        .with("status", query.status)
+        .with("q", query.q.as_deref())
+        .with("sort", query.sort.as_deref())
+        .with("cursor", query.cursor.as_deref())
+        .with("limit", query.limit);
+    get(&query.on("runs")).await
+}
+
+pub(crate) async fn start_run(request: &LaunchRequest) -> ApiResult<Launched> {
+    post("runs", request).await
+}
+
+pub(crate) async fn start_sample_run() -> ApiResult<Launched> {
+    post_empty("runs/sample").await
+}
+
+pub(crate) async fn run(id: &RunId) -> ApiResult<RunDetail> {
+    get(&format!("runs/{id}")).await
+}
+
+/// Events after a number, oldest first.
+pub(crate) async fn events(id: &RunId, after: u64, limit: u32) -> ApiResult<Page<RunEvent>> {
+    let query = Query::default().with("after", Some(after)).with("limit", Some(limit));
+    get(&query.on(&format!("runs/{id}/events"))).await
+}
+
+/// What a person can ask of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunAction {
+    Pause,
+    Resume,
+    Cancel,
+}
+
+pub(crate) async fn act(id: &RunId, action: RunAction) -> ApiResult<RunStatus> {
+    let word = match action {
+        RunAction::Pause => "pause",
+        RunAction::Resume => "resume",
+        RunAction::Cancel => "cancel",
+    };
+    let changed: StatusChanged = post_empty(&format!("runs/{id}/{word}")).await?;
+    Ok(changed.status)
+}
+
+pub(crate) async fn curves(id: &RunId, query: &CurveQuery) -> ApiResult<Curves> {
+    let query = Query::default()
+        .with("from", query.from)
+        .with("to", query.to)
+        .with("max_points", query.max_points);
+    get(&query.on(&format!("runs/{id}/curves"))).await
+}
+
+pub(crate) async fn step(id: &RunId, step: u32) -> ApiResult<StepDetail> {
+    get(&format!("runs/{id}/steps/{step}")).await
+}
+
+/// Finished steps from a number on.
+pub(crate) async fn steps(id: &RunId, from: u32, limit: u32) -> ApiResult<Page<StepSummary>> {
+    let query = Query::default().with("from", Some(from)).with("limit", Some(limit));
+    get(&query.on(&format!("runs/{id}/steps"))).await
+}
+
+pub(crate) async fn versions(id: &RunId) -> ApiResult<Vec<SkillVersion>> {
+    get(&format!("runs/{id}/versions")).await
+}
+
+pub(crate) async fn skill(id: &RunId, sha: &Sha256Hex) -> ApiResult<SkillText> {
+    get(&format!("runs/{id}/skills/{sha}")).await
+}
+
+/// Where the bytes of a skill can be downloaded.
+pub(crate) fn skill_raw_href(id: &RunId, sha: &Sha256Hex) -> String {
+    format!("{}/runs/{id}/skills/{sha}/raw", super::BASE)
+}
+
+pub(crate) async fn skill_raw(id: &RunId, sha: &Sha256Hex) -> ApiResult<String> {
+    get_text(&format!("runs/{id}/skills/{sha}/raw")).await
+}
+
+pub(crate) async fn rejected(id: &RunId) -> ApiResult<Vec<RejectedEdit>> {
+    get(&format!("runs/{id}/rejected")).await
+}
+
+pub(crate) async fn trajectories(id: &RunId, query: &TrajectoryQuery) -> ApiResult<TrajectoryPage> {
+    let query = Query::default()
+        .with("outcome", query.outcome.map(|outcome| outcome.as_str()))
+        .with("purpose", query.purpose.map(|purpose| purpose.as_str()))
+        .with("step", query.step)
+        .with("set", query.set.as_deref())
+        .with("task", query.task.as_deref())
+        .with("q", query.q.as_deref())
+        .with("cursor", query.cursor.as_deref())
+        .with("limit", query.limit);
+    get(&query.on(&format!("runs/{id}/trajectories"))).await
+}
+
+pub(crate) async fn trajectory(id: &RunId, number: u64) -> ApiResult<Trajectory> {
+    get(&format!("runs/{id}/trajectories/{number}")).await
+}
+
+pub(crate) async fn run_config(id: &RunId) -> ApiResult<ConfigView> {
+    get(&format!("runs/{id}/config")).await
+}
+
+pub(crate) async fn adopt_preview(request: &AdoptPreviewRequest) -> ApiResult<AdoptPreview> {
+    post("adoptions/preview", request).await
+}
+
+pub(crate) async fn adopt(request: &AdoptRequest) -> ApiResult<Receipt> {
+    post("adoptions", request).await
+}
+
+pub(crate) async fn adoptions(run: &RunId) -> ApiResult<Vec<Receipt>> {
+    get(&Query::default().with("run", Some(run)).on("adoptions")).await
+}
+
+pub(crate) async fn revert(id: &AdoptionId) -> ApiResult<Receipt> {
+    post_empty(&format!("adoptions/{id}/revert")).await
+}
+
+/// Address of the stream of one run, continued after an event.
+pub(crate) fn run_stream_url(id: &RunId, after: u64) -> String {
+    format!("{}/runs/{}/stream?after={after}", super::BASE, encode(id.as_str()))
+}
+
+/// Address of the stream of all runs.
+pub(crate) fn runs_stream_url() -> String {
+    format!("{}/stream", super::BASE)
+}

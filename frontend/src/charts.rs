@@ -1,0 +1,18 @@
+//! Charts: pure geometry, tested natively, and thin SVG components over it. No fetching, no routing.
+
+mod axes;
+mod csv;
+mod export;
+mod export_menu;
+mod labels;
+pub(crate) mod multiple;
+pub(crate) mod noise;
+pub(crate) mod path;
+mod pointer;
+mod readout;
+pub(crate) mod scale;
+pub(crate) mod score;
+pub(crate) mod score_chart;
+mod score_table;
+pub(crate) mod series;
+mod width;

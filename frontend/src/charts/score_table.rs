@@ -1,0 +1,77 @@
+//! The score chart's numbers: as a table on the page and as rows of a CSV file.
+
+use super::csv::{Table, number};
+use super::score::ScorePoint;
+use crate::components::numbers::Score;
+use crate::components::status::Status;
+use crate::fmt;
+use leptos::prelude::*;
+
+/// Rows drawn at once; the newest ones, because a long run is looked at from its end.
+const WINDOW: usize = 500;
+
+/// For a file: all digits, stable words.
+pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
+    let head = ["step", "action", "candidate", "current", "best", "n", "fixed", "broke", "edit_budget"];
+    let row = |point: &ScorePoint| {
+        vec![
+            point.step.to_string(),
+            point.action.map_or("start", |action| action.as_str()).to_owned(),
+            number(point.candidate),
+            number(point.current),
+            number(point.best),
+            point.n.map_or_else(String::new, |n| n.to_string()),
+            point.fixed.to_string(),
+            point.broke.to_string(),
+            point.budget.to_string(),
+        ]
+    };
+    Table { head: head.map(str::to_owned).into(), rows: points.iter().map(row).collect() }
+}
+
+/// For the page, newest first.
+pub(crate) fn score_table(points: &[ScorePoint], step_href: &dyn Fn(u32) -> String) -> AnyView {
+    let hidden = points.len().saturating_sub(WINDOW);
+    let rows = points.iter().rev().take(WINDOW).map(|point| row(point, step_href)).collect_view();
+    let note = (hidden > 0).then(|| {
+        view! { <p class="small muted">{format!("{hidden} older steps are in the CSV file.")}</p> }
+    });
+    view! {
+        <div class="chart-table" tabindex="0" role="region" aria-label="Score as a table">
+            <table class="table">
+                <thead><tr>
+                    <th scope="col">"Step"</th><th scope="col">"Verdict"</th><th scope="col" data-num>"Candidate"</th>
+                    <th scope="col" data-num>"n"</th><th scope="col" data-num>"Current"</th><th scope="col" data-num>"Best"</th>
+                    <th scope="col" data-num>"Fixed"</th><th scope="col" data-num>"Broke"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+            {note}
+        </div>
+    }
+    .into_any()
+}
+
+fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
+    let name = if point.step == 0 {
+        "start".into_any()
+    } else {
+        view! { <a class="table__main" href=step_href(point.step)>{point.step}</a> }.into_any()
+    };
+    let counts = point.candidate.filter(|_| point.step > 0).map(|_| (point.fixed, point.broke));
+    let n = point.n.map_or_else(|| fmt::MISSING.to_owned(), |n| n.to_string());
+    let shown = |value: Option<u32>| value.map_or_else(|| fmt::MISSING.to_owned(), |v| v.to_string());
+    view! {
+        <tr>
+            <td>{name}</td>
+            <td>{point.action.map(|action| view! { <Status look=action/> })}</td>
+            <td data-num><Score value=point.candidate/></td>
+            <td data-num>{n}</td>
+            <td data-num><Score value=point.current/></td>
+            <td data-num><Score value=point.best/></td>
+            <td data-num>{shown(counts.map(|(fixed, _)| fixed))}</td>
+            <td data-num>{shown(counts.map(|(_, broke)| broke))}</td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,15 @@
+//! Parts of pages: values in, callbacks out. No fetching, no routing, no context.
+
+pub(crate) mod confirm;
+pub(crate) mod copy_button;
+pub(crate) mod diff_view;
+pub(crate) mod icon;
+pub(crate) mod look;
+pub(crate) mod markdown;
+pub(crate) mod numbers;
+pub(crate) mod spark;
+pub(crate) mod stages;
+pub(crate) mod states;
+pub(crate) mod status;
+pub(crate) mod tabs;
+pub(crate) mod when;

@@ -1,0 +1,133 @@
+//! How states look: word, shape and colour of each, decided in one place. Pure.
+
+use skillopt_domain::api::CheckState;
+use skillopt_domain::edit::EditStatus;
+use skillopt_domain::outcome::OutcomeKind;
+use skillopt_domain::run::{RunStatus, Stage};
+use skillopt_domain::verdict::{Action, Change};
+
+/// Word, shape and colour of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// For `data-status`: decides the colour.
+    pub(crate) status: &'static str,
+    /// Name of the icon.
+    pub(crate) icon: &'static str,
+    /// The word beside it.
+    pub(crate) word: &'static str,
+}
+
+const fn look(status: &'static str, icon: &'static str, word: &'static str) -> Look {
+    Look { status, icon, word }
+}
+
+impl From<RunStatus> for Look {
+    fn from(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Queued => look("queued", "queued", "queued"),
+            RunStatus::Running => look("running", "running", "running"),
+            RunStatus::Pausing => look("running", "pause", "pausing"),
+            RunStatus::Paused => look("paused", "paused", "paused"),
+            RunStatus::Cancelling => look("running", "stop", "cancelling"),
+            RunStatus::Done => look("done", "accepted", "finished"),
+            RunStatus::Failed => look("failed", "error", "failed"),
+            RunStatus::Cancelled => look("cancelled", "stop", "cancelled"),
+            RunStatus::Capped => look("warning", "warning", "cap reached"),
+            RunStatus::Interrupted => look("interrupted", "warning", "interrupted"),
+        }
+    }
+}
+
+impl From<Action> for Look {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::AcceptNewBest => look("accepted", "accepted", "accepted, new best"),
+            Action::Accept => look("accepted", "accepted", "accepted"),
+            Action::Reject => look("rejected", "rejected", "rejected"),
+            Action::SkipNoPatches => look("skipped", "noimp", "no edits proposed"),
+            Action::SkipNoChange => look("skipped", "noimp", "no edit applied"),
+            Action::Inconclusive => look("unverified", "unverified", "not decided"),
+        }
+    }
+}
+
+impl From<OutcomeKind> for Look {
+    fn from(kind: OutcomeKind) -> Self {
+        match kind {
+            OutcomeKind::Passed => look("done", "accepted", "passed"),
+            OutcomeKind::Failed => look("rejected", "rejected", "failed"),
+            OutcomeKind::Refused => look("warning", "warning", "refused"),
+            OutcomeKind::InfraError => look("error", "error", "system error"),
+            OutcomeKind::JudgeError => look("error", "error", "judge error"),
+        }
+    }
+}
+
+impl From<EditStatus> for Look {
+    fn from(status: EditStatus) -> Self {
+        let (status_word, icon) = match status {
+            EditStatus::Applied => ("applied", "check"),
+            EditStatus::NotFound => ("not_found", "search"),
+            EditStatus::Ambiguous => ("ambiguous", "swap"),
+            EditStatus::Protected => ("protected", "lock"),
+            EditStatus::Duplicate => ("duplicate", "copy"),
+            EditStatus::Empty | EditStatus::OverBudget => ("over", "minus"),
+            EditStatus::Conflict => ("conflict", "x"),
+            EditStatus::BrokenMarkdown => ("conflict", "warning"),
+            EditStatus::UnknownOp => ("conflict", "help"),
+        };
+        look(status_word, icon, status.label())
+    }
+}
+
+impl From<Change> for Look {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Fixed => look("fixed", "triup", "fixed"),
+            Change::Broke => look("broke", "tridown", "broke"),
+            Change::Rose => look("accepted", "up", "rose"),
+            Change::Fell => look("rejected", "down", "fell"),
+        }
+    }
+}
+
+impl From<CheckState> for Look {
+    fn from(state: CheckState) -> Self {
+        match state {
+            CheckState::Ok => look("done", "accepted", "fine"),
+            CheckState::Warning => look("warning", "warning", "look"),
+            CheckState::Failed => look("error", "error", "failed"),
+        }
+    }
+}
+
+/// Name of a stage and the icon that stands for it.
+pub(crate) fn stage_look(stage: Stage) -> (&'static str, &'static str) {
+    match stage {
+        Stage::Rollout => ("Rollout", "batch"),
+        Stage::Reflect => ("Reflect", "search"),
+        Stage::Aggregate => ("Aggregate", "merge"),
+        Stage::Select => ("Select", "filter"),
+        Stage::Update => ("Update", "pencil"),
+        Stage::Evaluate => ("Evaluate", "gate"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejection_is_no_alarm() {
+        assert_eq!(Look::from(Action::Reject).status, "rejected");
+        assert_eq!(Look::from(RunStatus::Failed).status, "failed");
+    }
+
+    #[test]
+    fn each_run_state_has_its_own_word() {
+        let mut words: Vec<_> = RunStatus::ALL.map(|status| Look::from(status).word).into();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), RunStatus::ALL.len());
+    }
+}

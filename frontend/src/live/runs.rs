@@ -1,0 +1,59 @@
+//! The stream of all runs: one connection for the whole dashboard, told to whoever shows rows.
+
+use super::{StreamPlan, open};
+use crate::api;
+use leptos::prelude::*;
+use skillopt_domain::api::RunSummary;
+use std::rc::Rc;
+
+type OnRun = Rc<dyn Fn(&RunSummary)>;
+
+/// Who wants to know about changed rows.
+#[derive(Clone, Copy)]
+pub(crate) struct RunsLive {
+    listeners: StoredValue<Vec<(u32, OnRun)>, LocalStorage>,
+    back: RwSignal<u32>,
+}
+
+impl RunsLive {
+    /// Calls `on_run` with each row that changes, until the calling component is gone.
+    pub(crate) fn on_run(self, on_run: impl Fn(&RunSummary) + 'static) {
+        let id = self.listeners.with_value(|all| all.last().map_or(0, |(id, _)| id + 1));
+        self.listeners.update_value(|all| all.push((id, Rc::new(on_run))));
+        on_cleanup(move || {
+            let _ = self.listeners.try_update_value(|all| all.retain(|(other, _)| *other != id));
+        });
+    }
+
+    /// Counts the times that the stream came back after a break. Resources read it, so that they load again.
+    pub(crate) fn back(self) -> u32 {
+        self.back.get()
+    }
+
+    fn tell(self, run: &RunSummary) {
+        let listeners = self.listeners.try_with_value(Clone::clone).unwrap_or_default();
+        for (_, on_run) in listeners {
+            on_run(run);
+        }
+    }
+}
+
+pub(crate) fn provide() {
+    let live = RunsLive { listeners: StoredValue::new_local(Vec::new()), back: RwSignal::new(0) };
+    provide_context(live);
+    open(StreamPlan {
+        url: Box::new(api::runs_stream_url),
+        names: &["run"],
+        on_message: Box::new(move |message| {
+            // A row of a newer server that cannot be read is skipped; the next load tells why.
+            if let Ok(run) = serde_json::from_str(&message.data) {
+                live.tell(&run);
+            }
+        }),
+        on_back: Box::new(move || live.back.update(|count| *count += 1)),
+    });
+}
+
+pub(crate) fn use_runs_live() -> RunsLive {
+    expect_context()
+}

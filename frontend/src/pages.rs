@@ -1,0 +1,7 @@
+//! One page per route: loads its data and puts components together.
+
+pub(crate) mod launch;
+pub(crate) mod not_found;
+pub(crate) mod overview;
+pub(crate) mod run;
+pub(crate) mod runs;

@@ -1,0 +1,209 @@
+//! The head of a run: name, state, facts, and what can be asked of it.
+
+use super::state::RunState;
+use super::words::status_words;
+use crate::api::{self, ApiError, RunAction};
+use crate::components::confirm::{Confirm, Question};
+use crate::components::icon::Icon;
+use crate::components::look::Look;
+use crate::components::states::ErrorCallout;
+use crate::components::status::{SimulatedBadge, Status, StatusForm};
+use crate::components::when::When;
+use crate::fmt;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use skillopt_domain::run::RunStatus;
+use skillopt_domain::view::RunView;
+
+#[component]
+pub(super) fn RunHeader(run: RunState) -> impl IntoView {
+    let failure = RwSignal::new(None::<(RunAction, ApiError)>);
+    let name = run.summary.with_value(|summary| summary.name.clone());
+    let is_simulated = run.summary.with_value(|summary| summary.target_simulated || summary.optimizer_simulated);
+    let pill = Memo::new(move |_| run.view.with(|view| (view.status, status_words(view))));
+    view! {
+        <div class="page-head">
+            <div class="page-head__main">
+                <div class="page-head__title">
+                    <h1>{name}</h1>
+                    {move || {
+                        let (status, text) = pill.get();
+                        view! { <Status look=status form=StatusForm::Pill text=text/> }
+                    }}
+                    {is_simulated.then(|| view! { <SimulatedBadge/> })}
+                </div>
+                <Facts run/>
+            </div>
+            <Actions run failure/>
+        </div>
+        <Detail run/>
+        {move || failure.get().map(|(action, error)| {
+            let retry = Callback::new(move |()| ask(run, action, failure));
+            view! { <ErrorCallout what=failure_words(action) error on_retry=retry/> }
+        })}
+    }
+}
+
+#[component]
+fn Facts(run: RunState) -> impl IntoView {
+    let plan = Memo::new(move |_| run.view.with(|view| view.plan.clone()));
+    let times = Memo::new(move |_| run.view.with(|view| (view.started_at_ms, view.ended_at_ms)));
+    let models = run.summary.with_value(|summary| {
+        format!("{} trained by {}", summary.target_model, summary.optimizer_model)
+    });
+    let fallback = run.summary.with_value(|summary| summary.benchmark.clone());
+    view! {
+        <div class="page-head__meta">
+            <span>{move || match plan.get() {
+                Some(plan) => format!(
+                    "{}, {} train / {} selection / {} test",
+                    plan.benchmark, plan.n_train, plan.n_selection, plan.n_test
+                ),
+                None => fallback.clone(),
+            }}</span>
+            <span>{models}</span>
+            {move || plan.get().map(|plan| view! { <span>{format!("seed {}", plan.seed)}</span> })}
+            {move || {
+                let (started, ended) = times.get();
+                started.map(|at| {
+                    let took = ended.map(|end| format!(", took {}", fmt::duration(end.saturating_sub(at))));
+                    view! { <span>"started " <When at_ms=at/>{took}</span> }
+                })
+            }}
+        </div>
+    }
+}
+
+/// Why the run is in its state, where there is something to say, and its warnings.
+#[component]
+fn Detail(run: RunState) -> impl IntoView {
+    let told = Memo::new(move |_| run.view.with(|view| (view.status, view.detail.clone(), view.warnings.clone())));
+    move || {
+        let (status, detail, warnings) = told.get();
+        let needs_words = matches!(
+            status,
+            RunStatus::Failed | RunStatus::Capped | RunStatus::Interrupted | RunStatus::Cancelled
+        );
+        let why = detail.filter(|_| needs_words).map(|detail| {
+            let look = Look::from(status);
+            view! {
+                <div class="callout" data-status=look.status>
+                    <Icon name=look.icon/>
+                    <div>
+                        <span class="callout__title">{status_title(status)}</span>
+                        " "
+                        <span class="callout__text">{detail}</span>
+                    </div>
+                </div>
+            }
+        });
+        let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> });
+        (why.is_some() || warnings.is_some()).then(|| view! { <div class="stack run-detail">{why}{warnings}</div> })
+    }
+}
+
+#[component]
+fn Warnings(warnings: Vec<String>) -> impl IntoView {
+    let count = warnings.len();
+    let items = warnings.into_iter().map(|text| view! { <li>{text}</li> }).collect_view();
+    view! {
+        <details class="disclosure">
+            <summary class="disclosure__head">
+                <Icon name="right"/>
+                {fmt::plural(u64::try_from(count).unwrap_or(0), "warning", "warnings")}
+            </summary>
+            <ul class="disclosure__body">{items}</ul>
+        </details>
+    }
+}
+
+fn status_title(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Failed => "The run failed.",
+        RunStatus::Capped => "A cap was reached.",
+        RunStatus::Interrupted => "The process that trained is gone.",
+        _ => "The run was stopped.",
+    }
+}
+
+#[component]
+fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> impl IntoView {
+    let status = Memo::new(move |_| run.view.with(|view| view.status));
+    let question = RwSignal::new(None::<Question>);
+    let stop = move |_| question.set(Some(stop_question(run)));
+    view! {
+        <div class="page-head__actions">
+            {move || can_pause(status.get()).then(|| view! {
+                <button class="button" type="button" on:click=move |_| ask(run, RunAction::Pause, failure)>
+                    <Icon name="pause"/>"Pause"
+                </button>
+            })}
+            {move || can_resume(status.get()).then(|| view! {
+                <button class="button" data-variant="primary" type="button" on:click=move |_| ask(run, RunAction::Resume, failure)>
+                    <Icon name="play"/>"Resume"
+                </button>
+            })}
+            {move || can_stop(status.get()).then(|| view! {
+                <button class="button" type="button" on:click=stop><Icon name="stop"/>"Stop"</button>
+            })}
+        </div>
+        <Confirm question on_go=Callback::new(move |()| ask(run, RunAction::Cancel, failure))/>
+    }
+}
+
+fn can_pause(status: RunStatus) -> bool {
+    status == RunStatus::Running
+}
+
+fn can_resume(status: RunStatus) -> bool {
+    matches!(status, RunStatus::Paused | RunStatus::Pausing) || status.is_resumable()
+}
+
+fn can_stop(status: RunStatus) -> bool {
+    matches!(status, RunStatus::Queued | RunStatus::Running | RunStatus::Pausing | RunStatus::Paused)
+}
+
+fn stop_question(run: RunState) -> Question {
+    let name = run.summary.with_value(|summary| summary.name.clone());
+    Question {
+        title: format!("Stop {name}?"),
+        text: "Calls in flight are finished first. Everything so far is kept, and the run can be resumed.".to_owned(),
+        keep: "Keep running",
+        go: "Stop run",
+    }
+}
+
+fn failure_words(action: RunAction) -> &'static str {
+    match action {
+        RunAction::Pause => "The run could not be paused.",
+        RunAction::Resume => "The run could not be resumed.",
+        RunAction::Cancel => "The run could not be stopped.",
+    }
+}
+
+fn ask(run: RunState, action: RunAction, failure: RwSignal<Option<(RunAction, ApiError)>>) {
+    failure.set(None);
+    let was_over = run.view.with_untracked(|view| view.status.is_over());
+    spawn_local(async move {
+        match api::act(&run.id(), action).await {
+            // The stream was closed when the run ended: everything is loaded and followed anew.
+            Ok(_) if was_over => run.reload.run(()),
+            Ok(status) => _ = run.view.try_update(|view: &mut RunView| view.status = status),
+            Err(error) => _ = failure.try_set(Some((action, error))),
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buttons_follow_the_state() {
+        assert!(can_pause(RunStatus::Running) && can_stop(RunStatus::Running) && !can_resume(RunStatus::Running));
+        assert!(can_resume(RunStatus::Paused) && can_stop(RunStatus::Paused));
+        assert!(can_resume(RunStatus::Capped) && !can_stop(RunStatus::Capped));
+        assert!(!can_resume(RunStatus::Done) && !can_stop(RunStatus::Done) && !can_pause(RunStatus::Done));
+        assert!(!can_resume(RunStatus::Queued));
+    }
+}

@@ -1,0 +1,73 @@
+//! The list of keys. Every key has a button or a link, too.
+
+use crate::components::icon::Icon;
+use crate::state::overlay::use_overlay;
+use leptos::html;
+use leptos::prelude::*;
+
+/// What a key does and which keys do it, in the order pressed.
+type Row = (&'static str, &'static [&'static str]);
+
+const GROUPS: [(&str, &[Row]); 4] = [
+    (
+        "Everywhere",
+        &[
+            ("Search or run a command", &["Ctrl", "K"]),
+            ("Keys", &["?"]),
+            ("Close", &["Esc"]),
+            ("Theme", &["Shift", "T"]),
+        ],
+    ),
+    ("Go to", &[("Overview", &["g", "o"]), ("Runs", &["g", "r"]), ("Launch", &["g", "l"])]),
+    (
+        "Tables",
+        &[("Down", &["j"]), ("Up", &["k"]), ("Open", &["Enter"]), ("Find in this page", &["/"])],
+    ),
+    ("Charts", &[("Read out, step by step", &["←", "→"]), ("Zoom in, reset", &["+", "0"])]),
+];
+
+#[component]
+pub(super) fn KeysHelp() -> impl IntoView {
+    let overlay = use_overlay();
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move || {
+        if let Some(dialog) = dialog.get() {
+            // Fails only when the element has left the page.
+            let _ = dialog.show_modal();
+        }
+    });
+    let group = |(title, rows): (&'static str, &'static [Row])| {
+        view! {
+            <div class="keys__group">
+                <h3>{title}</h3>
+                <dl>
+                    {rows
+                        .iter()
+                        .map(|(what, keys)| view! {
+                            <dt>{*what}</dt>
+                            <dd>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> " " }).collect_view()}</dd>
+                        })
+                        .collect_view()}
+                </dl>
+            </div>
+        }
+    };
+    view! {
+        <dialog class="dialog keys" aria-labelledby="keys-title" node_ref=dialog on:close=move |_| overlay.close()>
+            <div class="dialog__head">
+                <h2 id="keys-title">"Keys"</h2>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close"
+                    title="Close (Esc)"
+                    on:click=move |_| overlay.close()
+                >
+                    <Icon name="x"/>
+                </button>
+            </div>
+            <div class="keys__grid">{GROUPS.map(group).into_iter().collect_view()}</div>
+            <div class="panel__foot"><span>"Single keys are off while you type."</span></div>
+        </dialog>
+    }
+}

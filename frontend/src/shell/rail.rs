@@ -1,0 +1,120 @@
+//! The rail: only pages that exist. A popover on narrow screens.
+
+use crate::components::icon::Icon;
+use crate::live::runs::use_runs_live;
+use crate::state::overlay::{Overlay, use_overlay};
+use crate::{api, fmt};
+use leptos::html;
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use skillopt_domain::api::RunQuery;
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::RunStatus;
+use std::collections::BTreeSet;
+
+const LINKS: [(&str, &str, &str); 3] =
+    [("/", "overview", "Overview"), ("/runs", "runs", "Runs"), ("/launch", "launch", "Launch")];
+
+#[component]
+pub(super) fn Rail() -> impl IntoView {
+    let rail = NodeRef::<html::Nav>::new();
+    let path = use_location().pathname;
+    let running = count_running();
+    let overlay = use_overlay();
+    Effect::new(move || {
+        path.track();
+        hide(rail);
+    });
+    let links = LINKS.map(|(href, icon, label)| {
+        view! {
+            <a class="rail__link" href=href aria-current=move || is_current(href, &path.get()).then_some("page")>
+                <Icon name=icon/>
+                {label}
+                {move || (href == "/runs" && running.get() > 0).then(|| view! {
+                    <span class="rail__count" title="Runs going now">{fmt::count(running.get())}</span>
+                })}
+            </a>
+        }
+    });
+    let open_keys = move |_| {
+        hide(rail);
+        overlay.open(Overlay::Keys);
+    };
+    view! {
+        <nav class="rail" id="rail" popover aria-label="Main" node_ref=rail>
+            <a class="rail__brand" href="/"><Mark/>"SkillOpt"</a>
+            {links.into_iter().collect_view()}
+            <span class="rail__gap"></span>
+            <button class="rail__link" type="button" on:click=open_keys>
+                <Icon name="help"/>
+                "Keys"
+                <span class="rail__count"><kbd>"?"</kbd></span>
+            </button>
+        </nav>
+    }
+}
+
+/// On narrow screens the rail lies over the page; elsewhere hiding it fails and changes nothing.
+fn hide(rail: NodeRef<html::Nav>) {
+    if let Some(rail) = rail.get_untracked() {
+        let _ = rail.hide_popover();
+    }
+}
+
+fn is_current(href: &str, path: &str) -> bool {
+    path == href
+        || (href != "/" && path.strip_prefix(href).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// How many runs an engine owns now: loaded once, then kept by the stream.
+fn count_running() -> Signal<u64> {
+    let live = use_runs_live();
+    let running = RwSignal::new(BTreeSet::<RunId>::new());
+    let loaded = LocalResource::new(move || {
+        live.back();
+        let query =
+            RunQuery { status: Some(RunStatus::Running), limit: Some(500), ..RunQuery::default() };
+        async move { api::runs(&query).await.ok() }
+    });
+    Effect::new(move || {
+        if let Some(Some(page)) = loaded.get() {
+            running.set(page.items.into_iter().map(|run| run.id).collect());
+        }
+    });
+    live.on_run(move |run| {
+        let is_running = run.status == RunStatus::Running;
+        if running.with_untracked(|ids| ids.contains(&run.id)) != is_running {
+            running.update(|ids| {
+                if is_running {
+                    ids.insert(run.id.clone());
+                } else {
+                    ids.remove(&run.id);
+                }
+            });
+        }
+    });
+    Signal::derive(move || u64::try_from(running.with(BTreeSet::len)).unwrap_or(0))
+}
+
+#[component]
+fn Mark() -> impl IntoView {
+    view! {
+        <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.75" aria-hidden="true">
+            <path d="M2 16.5h4.5V12H11V7.5h4.5" stroke-linejoin="round" stroke-linecap="round"/>
+            <circle cx="16" cy="4" r="2" fill="var(--color-accent)" stroke="none"/>
+        </svg>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_current;
+
+    #[test]
+    fn a_run_belongs_to_runs_and_nothing_but_itself_to_the_overview() {
+        assert!(is_current("/runs", "/runs/abc/steps"));
+        assert!(is_current("/", "/"));
+        assert!(!is_current("/", "/runs"));
+        assert!(!is_current("/runs", "/runsomething"));
+    }
+}

@@ -1,0 +1,6 @@
+//! State with an owner: what outlives a page, and nothing else.
+
+pub(crate) mod keys;
+pub(crate) mod overlay;
+pub(crate) mod page;
+pub(crate) mod theme;

@@ -1,0 +1,14 @@
+//! Adoption: a skill version becomes a live `SKILL.md`, by compare-and-swap, with a backup and a receipt.
+//! The only code that writes outside of the data directory and run folders; it never overwrites bytes that
+//! nobody has seen.
+
+mod adopter;
+mod live_file;
+mod path;
+mod recover;
+mod revert;
+#[cfg(test)]
+mod tests;
+
+pub use adopter::{AdoptError, Adopter};
+pub use path::{AdoptRoots, LivePath, PathError};

@@ -1,0 +1,19 @@
+//! Configuration from files, environment and flags: text becomes settings with their places, and the
+//! domain's schema checks them. No key is known here by name that the schema does not know.
+
+mod environment;
+mod export;
+mod file;
+mod flags;
+mod flat;
+mod load;
+mod tree;
+
+pub use environment::{Environment, api_key_variable};
+pub use export::to_yaml;
+pub use flags::{cfg_options, flag, form_fields};
+pub use flat::{flat_json, flat_name, path_of_flat};
+pub use load::{BadConfig, Sources, from_yaml_text, load, run_config};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Environment variables that shape a run, as settings. Keys stay out of settings: here only their
+//! variables are named.
+
+use skillopt_domain::config::{Origin, Place, Setting, Value};
+use skillopt_domain::spend::Role;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A snapshot of the process environment, so that no code below reads it on its own.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// The environment of this process. Variables that are no text are left out.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let pairs = std::env::vars_os();
+        Self(pairs.filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect())
+    }
+
+    /// An environment from pairs.
+    #[must_use]
+    pub fn from_pairs<const N: usize>(pairs: [(&str, &str); N]) -> Self {
+        Self(pairs.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
+    }
+
+    /// The value of a variable; empty counts as not set.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+}
+
+/// Values may be secrets, so that only their number is shown.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Environment({} variables)", self.0.len())
+    }
+}
+
+/// The variable that holds the key of a role: the one that the config names, else the role's own, else
+/// the common one. `None` when none of them is set.
+#[must_use]
+pub fn api_key_variable(env: &Environment, role: Role, named: &str) -> Option<String> {
+    let candidates = if named.is_empty() {
+        vec![format!("{}_OPENAI_COMPATIBLE_API_KEY", prefix(role)), "OPENAI_COMPATIBLE_API_KEY".into()]
+    } else {
+        vec![named.to_owned()]
+    };
+    candidates.into_iter().find(|name| env.get(name).is_some())
+}
+
+/// Variables that choose backends. They come first: what else counts depends on them.
+pub(super) fn backends(env: &Environment) -> Vec<Setting> {
+    let of_role = |role: Role| {
+        let name = format!("{}_BACKEND", prefix(role));
+        first_set(env, &[&name]).map(|(name, value)| {
+            setting(format!("model.{role}_backend"), &name, &value)
+        })
+    };
+    Role::ALL.into_iter().filter_map(of_role).collect()
+}
+
+/// Variables of a role whose backend is `openai_compatible`; the role's own form wins.
+pub(super) fn of_role(env: &Environment, role: Role) -> Vec<Setting> {
+    let own = prefix(role);
+    let max_tokens = match role {
+        Role::Target => "env.max_completion_tokens".to_owned(),
+        Role::Optimizer => "model.optimizer_max_completion_tokens".to_owned(),
+    };
+    let model = [
+        format!("{own}_OPENAI_COMPATIBLE_MODEL"),
+        format!("{own}_DEPLOYMENT"),
+        "OPENAI_COMPATIBLE_MODEL".to_owned(),
+    ];
+    let both_forms = |name: &str| {
+        [format!("{own}_OPENAI_COMPATIBLE_{name}"), format!("OPENAI_COMPATIBLE_{name}")]
+    };
+    let rows: [(String, Vec<String>); 5] = [
+        (format!("model.{role}"), model.to_vec()),
+        (format!("model.{role}_openai_compatible_base_url"), both_forms("BASE_URL").to_vec()),
+        (format!("model.{role}_temperature"), both_forms("TEMPERATURE").to_vec()),
+        (max_tokens, both_forms("MAX_TOKENS").to_vec()),
+        (format!("model.{role}_timeout_seconds"), both_forms("TIMEOUT_SECONDS").to_vec()),
+    ];
+    rows.into_iter()
+        .filter_map(|(path, names)| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let (name, value) = first_set(env, &names)?;
+            let asks_for_nothing = path.ends_with("temperature")
+                && matches!(value.to_ascii_lowercase().as_str(), "none" | "off" | "null");
+            (!asks_for_nothing).then(|| setting(path, &name, &value))
+        })
+        .collect()
+}
+
+fn first_set(env: &Environment, names: &[&str]) -> Option<(String, String)> {
+    names.iter().find_map(|name| Some(((*name).to_owned(), env.get(name)?.to_owned())))
+}
+
+fn setting(path: String, name: &str, value: &str) -> Setting {
+    let place = Place { origin: Origin::Environment, name: name.to_owned(), line: None };
+    Setting { path, value: Value::Text(value.to_owned()), place }
+}
+
+fn prefix(role: Role) -> &'static str {
+    match role {
+        Role::Target => "TARGET",
+        Role::Optimizer => "OPTIMIZER",
+    }
+}

@@ -1,0 +1,107 @@
+//! All sources together: files, environment and flags become one checked config, or one list of problems.
+
+use super::environment::{self, Environment};
+use super::file::{self, FileSettings};
+use skillopt_domain::config::{
+    ConfigProblem, Place, Resolved, RunConfig, Setting, Value, resolve,
+};
+use skillopt_domain::spend::Role;
+use std::fmt;
+use std::path::Path;
+
+/// Everything that is wrong with a config, all at once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct BadConfig(pub Vec<ConfigProblem>);
+
+impl fmt::Display for BadConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a config comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The config file.
+    pub file: Option<&'a Path>,
+    /// The environment.
+    pub env: &'a Environment,
+    /// Flags, `--cfg-options` and form fields.
+    pub flags: &'a [Setting],
+}
+
+/// Reads and checks all sources. Flags win over the environment, that over the file, that over its base.
+///
+/// # Errors
+/// All problems of all sources.
+pub fn load(sources: Sources<'_>) -> Result<Resolved, BadConfig> {
+    let from_files = sources.file.map(file::read).unwrap_or_default();
+    check(from_files, sources.env, sources.flags)
+}
+
+/// Reads and checks pasted YAML, without environment.
+///
+/// # Errors
+/// All problems.
+pub fn from_yaml_text(name: &str, text: &str) -> Result<Resolved, BadConfig> {
+    check(file::read_text(name, text), &Environment::default(), &[])
+}
+
+/// The typed config, after the checks that concern several keys.
+///
+/// # Errors
+/// All problems.
+pub fn run_config(resolved: &Resolved) -> Result<RunConfig, BadConfig> {
+    RunConfig::from_resolved(resolved).map_err(BadConfig)
+}
+
+fn check(
+    from_files: FileSettings,
+    env: &Environment,
+    flags: &[Setting],
+) -> Result<Resolved, BadConfig> {
+    let FileSettings { mut settings, mut problems } = from_files;
+    settings.extend(environment::backends(env));
+    let of_models = [Role::Target, Role::Optimizer]
+        .into_iter()
+        .filter(|role| !is_simulated(*role, &settings, flags))
+        .flat_map(|role| environment::of_role(env, role));
+    let of_models: Vec<Setting> = of_models.collect();
+    settings.extend(of_models);
+    settings.extend_from_slice(flags);
+    match resolve(&settings) {
+        Ok(resolved) if problems.is_empty() => Ok(resolved),
+        Ok(_) => Err(BadConfig(problems)),
+        Err(more) => {
+            problems.extend(more);
+            Err(BadConfig(problems))
+        }
+    }
+}
+
+/// Variables of real models do not reach a role that is simulated.
+fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
+    let own = format!("model.{role}_backend");
+    let chosen = |path: &str| {
+        settings
+            .iter()
+            .chain(flags)
+            .filter(|setting| setting.path == path && !is_blank(&setting.value))
+            .fold(None::<(&Place, &Value)>, |best, setting| match best {
+                Some((place, _)) if place.origin > setting.place.origin => best,
+                _ => Some((&setting.place, &setting.value)),
+            })
+            .map(|(_, value)| value.to_string())
+    };
+    chosen(&own).or_else(|| chosen("model.backend")).is_some_and(|word| word == "mock")
+}
+
+fn is_blank(value: &Value) -> bool {
+    matches!(value, Value::Null) || matches!(value, Value::Text(text) if text.trim().is_empty())
+}

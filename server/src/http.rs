@@ -1,0 +1,26 @@
+//! The HTTP side: guard, API, streams and the static dashboard. `router` holds THE route table.
+//! No decision of the product is taken here; handlers translate between HTTP and the crates below.
+
+mod adoptions;
+mod assets;
+mod config;
+mod extract;
+mod guard;
+mod headers;
+mod launch;
+mod origin;
+mod problem;
+mod router;
+mod run_parts;
+mod runs;
+mod sample;
+mod serve;
+mod state;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use assets::Assets;
+pub use router::{openapi, router};
+pub use serve::{ServeError, ServeOptions, serve};
+pub use state::{AppState, HostRules};

@@ -1,0 +1,78 @@
+//! THE route table, and the layers that every request passes.
+
+use super::state::AppState;
+use super::{adoptions, assets, config, guard, headers, launch, problem, run_parts, runs, stream};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::{Info, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+const API: &str = "/api/v1";
+
+fn api() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(runs::about))
+        .routes(routes!(runs::list, launch::launch))
+        .routes(routes!(launch::sample))
+        .routes(routes!(launch::preflight))
+        .routes(routes!(runs::detail))
+        .routes(routes!(runs::pause))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(stream::rows))
+        .routes(routes!(stream::run))
+        .routes(routes!(run_parts::events))
+        .routes(routes!(run_parts::curves))
+        .routes(routes!(run_parts::steps))
+        .routes(routes!(run_parts::step))
+        .routes(routes!(run_parts::versions))
+        .routes(routes!(run_parts::skill))
+        .routes(routes!(run_parts::raw_skill))
+        .routes(routes!(run_parts::rejected))
+        .routes(routes!(run_parts::trajectories))
+        .routes(routes!(run_parts::trajectory))
+        .routes(routes!(run_parts::config))
+        .routes(routes!(config::schema))
+        .routes(routes!(config::presets))
+        .routes(routes!(config::check))
+        .routes(routes!(config::import))
+        .routes(routes!(config::export))
+        .routes(routes!(adoptions::preview))
+        .routes(routes!(adoptions::list, adoptions::adopt))
+        .routes(routes!(adoptions::revert))
+}
+
+/// The whole server: API, streams and dashboard behind the guard.
+pub fn router(state: AppState) -> Router {
+    let (routes, document) = documented().split_for_parts();
+    routes
+        .route(&format!("{API}/openapi.json"), get(|| async { axum::Json(document) }))
+        .fallback(assets::asset)
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(from_fn_with_state(state.clone(), guard::guard))
+        .layer(CatchPanicLayer::new())
+        .layer(from_fn(problem::answer_with_problems))
+        .layer(from_fn(headers::harden))
+        .with_state(state)
+}
+
+/// The API as an OpenAPI document.
+#[must_use]
+pub fn openapi() -> OpenApi {
+    documented().into_openapi()
+}
+
+fn documented() -> OpenApiRouter<AppState> {
+    let mut document = OpenApi::default();
+    document.info = Info::builder()
+        .title("SkillOpt")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some("Train a skill document and watch it improve. Local; needs no key."))
+        .build();
+    OpenApiRouter::with_openapi(document).nest(API, api())
+}
