@@ -43,6 +43,8 @@ check_size() { scripts/size.sh; }
 check_browser() {
   SKILLOPT_BIN="$TARGET/debug/skillopt" cargo test $LOCKED --test browser --no-fail-fast -- --test-threads=1
 }
+# The sample data is made by a script; the files in the repository must be what it makes.
+check_data() { optional python3 python3 scripts/make_sample_data.py --check; }
 check_deny() { optional cargo-deny cargo deny --offline check --hide-inclusion-graph bans licenses sources; }
 check_machete() { optional cargo-machete cargo machete; }
 
@@ -83,7 +85,7 @@ run() {
 
 if [ $# -eq 0 ]; then
   # The dashboard comes first: a server that was built before it would be built again.
-  set -- setup fmt frontend size lint lint_wasm build tests doc_tests docs frontend_tests browser deny machete
+  set -- setup fmt data frontend size lint lint_wasm build tests doc_tests docs frontend_tests browser deny machete
 fi
 for name in "$@"; do
   run "$name" || [ "$name" != setup ] || break

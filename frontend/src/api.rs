@@ -7,6 +7,7 @@ mod schema;
 mod setup;
 
 pub(crate) use error::ApiError;
+pub(crate) use query::encode;
 pub(crate) use runs::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};
 pub(crate) use setup::*;
@@ -23,11 +24,6 @@ const BASE: &str = "/api/v1";
 async fn get<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
     let sent = Request::get(&format!("{BASE}/{path}")).header("accept", "application/json").send();
     read(sent.await.map_err(|err| ApiError::unreachable(&err.to_string()))?).await
-}
-
-async fn get_text(path: &str) -> ApiResult<String> {
-    let sent = Request::get(&format!("{BASE}/{path}")).send();
-    text_of(sent.await.map_err(|err| ApiError::unreachable(&err.to_string()))?).await
 }
 
 async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {

@@ -2,13 +2,13 @@
 
 mod axes;
 mod csv;
-mod export;
+pub(crate) mod export;
 mod export_menu;
 mod labels;
 pub(crate) mod multiple;
 pub(crate) mod noise;
 pub(crate) mod path;
-mod pointer;
+pub(crate) mod pointer;
 mod readout;
 pub(crate) mod scale;
 pub(crate) mod score;

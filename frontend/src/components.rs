@@ -1,5 +1,6 @@
 //! Parts of pages: values in, callbacks out. No fetching, no routing, no context.
 
+pub(crate) mod adopt_dialog;
 pub(crate) mod confirm;
 pub(crate) mod copy_button;
 pub(crate) mod diff_view;
@@ -7,9 +8,11 @@ pub(crate) mod icon;
 pub(crate) mod look;
 pub(crate) mod markdown;
 pub(crate) mod numbers;
+pub(crate) mod run_cells;
 pub(crate) mod spark;
 pub(crate) mod stages;
 pub(crate) mod states;
 pub(crate) mod status;
 pub(crate) mod tabs;
+pub(crate) mod trajectory_view;
 pub(crate) mod when;

@@ -5,7 +5,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 mod source;
 
-pub(crate) use source::{Message, StreamHandle, StreamPlan, open};
+pub(crate) use source::{StreamHandle, StreamPlan, open};
 
 use leptos::prelude::*;
 use std::collections::BTreeMap;

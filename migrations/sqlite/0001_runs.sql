@@ -34,6 +34,8 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_created ON runs (created_at_ms, no);
 CREATE INDEX runs_by_name ON runs (name COLLATE NOCASE, no);
+CREATE INDEX runs_by_best ON runs (best_score, no);
+CREATE INDEX runs_by_cost ON runs (cost_usd_micros, no);
 CREATE INDEX runs_by_steps ON runs (n_steps, no);
 CREATE INDEX runs_by_status ON runs (status, no);
 CREATE INDEX runs_by_changed ON runs (changed);
@@ -86,6 +88,14 @@ CREATE INDEX steps_curve ON steps (
     run_no, step, candidate_score, current_score, best_score, rollout_hard, rollout_soft,
     skill_tokens, tokens, error_share
 );
+
+-- Lowest and highest point of each curve in 256 steps; filled when a long curve is read.
+CREATE TABLE curve_blocks (
+    run_no     INTEGER NOT NULL REFERENCES runs (no),
+    block      INTEGER NOT NULL,
+    block_json TEXT    NOT NULL,
+    PRIMARY KEY (run_no, block)
+) WITHOUT ROWID;
 
 CREATE TABLE versions (
     run_no  INTEGER NOT NULL REFERENCES runs (no),

@@ -40,6 +40,8 @@ CREATE TABLE call_failures (
     kind          TEXT    NOT NULL,
     message       TEXT    NOT NULL,
     attempts      INTEGER NOT NULL,
+    -- JSON: answers that were paid for and could not be used.
+    billed_json   TEXT    NOT NULL,
     created_at_ms INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER))
 );
 

@@ -3,12 +3,16 @@
 //! nobody has seen.
 
 mod adopter;
+mod error;
 mod live_file;
 mod path;
+mod preview;
 mod recover;
 mod revert;
 #[cfg(test)]
 mod tests;
+mod write;
 
-pub use adopter::{AdoptError, Adopter};
+pub use adopter::Adopter;
+pub use error::AdoptError;
 pub use path::{AdoptRoots, LivePath, PathError};

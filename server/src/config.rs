@@ -16,4 +16,6 @@ pub use flat::{flat_json, flat_name, path_of_flat};
 pub use load::{BadConfig, Sources, from_yaml_text, load, run_config};
 
 #[cfg(test)]
+mod doc_table;
+#[cfg(test)]
 mod tests;

@@ -2,4 +2,13 @@
 //!
 //! The training loop itself lives in `skillopt-engine`; no decision about edits or gates is taken here.
 
+pub mod adopt;
+pub mod cli;
 pub mod config;
+pub mod host;
+pub mod http;
+pub mod live;
+pub mod supervisor;
+
+#[cfg(test)]
+mod testing;

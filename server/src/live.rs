@@ -57,14 +57,17 @@ struct Feed {
 }
 
 impl Live {
-    /// Starts the pump, which ends with `stop`. Needs a runtime.
-    #[must_use]
-    pub fn new(store: Store, stop: CancellationToken) -> Self {
+    /// Starts the pump, which ends with `stop`.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn start(store: Store, stop: CancellationToken) -> Result<Self, StoreFailure> {
         let desk = Arc::new(Desk { runs: Mutex::default(), rows: broadcast::channel(BACKLOG).0 });
         let tasks = TaskTracker::new();
-        tasks.spawn(Pump::new(store.clone(), desk.clone()).work(stop.clone()));
+        let pump = Pump::new(store.clone(), desk.clone()).await?;
+        tasks.spawn(pump.work(stop.clone()));
         tasks.close();
-        Self { store, desk, tasks, stop }
+        Ok(Self { store, desk, tasks, stop })
     }
 
     /// The events of a run after number `after`, those to come included, each once and in order; between
@@ -84,7 +87,6 @@ impl Live {
 
     /// Rows of the run table that changed, as JSON. A viewer that falls behind is let go: it opens the stream
     /// again and reads the table anew.
-    #[must_use]
     pub fn rows(&self) -> impl Stream<Item = Arc<str>> + Send + use<> {
         viewer::rows(self.desk.rows.subscribe(), self.stop.clone())
     }
@@ -115,7 +117,8 @@ impl Desk {
 
     /// Notes that all events up to `last` were sent through `frames`, unless that feed was closed meanwhile.
     fn sent(&self, run: &RunId, frames: &broadcast::Sender<Frame>, last: u64) {
-        if let Some(feed) = self.runs().get_mut(run).filter(|feed| feed.frames.same_channel(frames)) {
+        if let Some(feed) = self.runs().get_mut(run).filter(|feed| feed.frames.same_channel(frames))
+        {
             feed.last = last;
         }
     }

@@ -154,7 +154,9 @@ impl Supervisor {
         self.inner.stop.cancel();
         self.inner.tasks.close();
         if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
-            tracing::warn!("some runs did not stop in time; they can be resumed after their lease ran out");
+            tracing::warn!(
+                "some runs did not stop in time; they can be resumed after their lease ran out"
+            );
         }
     }
 
@@ -273,7 +275,9 @@ impl Drop for Place {
 
 fn is_about(signal: &Signal, run: &RunId) -> bool {
     match signal {
-        Signal::Run(id) | Signal::Progress { run: id, .. } | Signal::Command { run: id } => id == run,
+        Signal::Run(id) | Signal::Progress { run: id, .. } | Signal::Command { run: id } => {
+            id == run
+        }
     }
 }
 

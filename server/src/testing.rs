@@ -57,7 +57,8 @@ pub(crate) async fn queued_run(store: &Store, owner: Option<&str>) -> RunId {
         actor: "local".to_owned(),
         fresh: None,
         created_at_ms: 1_700_000_000_000,
-        lease: owner.map(|owner| LeaseTerm { owner: owner.to_owned(), ttl_ms: u64::from(u32::MAX) }),
+        lease: owner
+            .map(|owner| LeaseTerm { owner: owner.to_owned(), ttl_ms: u64::from(u32::MAX) }),
     };
     store.create_run(&new).await.unwrap();
     id
@@ -85,7 +86,10 @@ pub(crate) async fn trained_run(store: &Store, n_selection: u32) -> LiveRun {
     }
     run.journal.append("planned", EventKind::Planned(plan(n_selection))).await.unwrap();
     if n_selection > 0 {
-        run.journal.append("baseline", EventKind::Baseline(measured(0.5, n_selection))).await.unwrap();
+        run.journal
+            .append("baseline", EventKind::Baseline(measured(0.5, n_selection)))
+            .await
+            .unwrap();
     }
     let step = EventKind::StepFinished(accepted_step(1, n_selection));
     run.journal.append("step/1", step).await.unwrap();
@@ -101,6 +105,7 @@ fn plan(n_selection: u32) -> RunPlan {
         epochs: 1,
         steps_per_epoch: 1,
         total_steps: 1,
+        data: Sha256Hex::of("tasks"),
         initial_skill: Sha256Hex::of(INITIAL),
         initial_tokens: 5,
         target_model: "simulated".to_owned(),
@@ -124,6 +129,7 @@ fn measured(score: f64, n: u32) -> Measured {
 /// The numbers of a step that accepted [`IMPROVED`].
 pub(crate) fn accepted_step(step: u32, n_selection: u32) -> StepSummary {
     let score = (n_selection > 0).then_some(0.75);
+    let n = (n_selection > 0).then_some(n_selection);
     StepSummary {
         step,
         epoch: 1,
@@ -131,8 +137,10 @@ pub(crate) fn accepted_step(step: u32, n_selection: u32) -> StepSummary {
         rollout: None,
         candidate_score: score,
         current_score: score,
+        current_n: n,
         best_score: score,
-        n_selection: (n_selection > 0).then_some(n_selection),
+        best_n: n,
+        n_selection: n,
         n_fixed: 1,
         n_broke: 0,
         edit_budget: 4,

@@ -1,1 +1,10 @@
-mod x{}
+//! Integration tests: what needs more than one crate. One binary, because linking dominates.
+//!
+//! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
+
+mod binary;
+mod fake_server;
+mod http_serve;
+mod layers;
+mod resume;
+mod training;

@@ -17,8 +17,8 @@ pub(crate) struct RawRow {
 
 /// Reads all items of a `.json` or `.jsonl` file.
 pub(crate) fn read_rows(path: &Path) -> Result<Vec<RawRow>, DataError> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| DataError::Read { path: path.to_owned(), source })?;
+    let bytes =
+        std::fs::read(path).map_err(|source| DataError::Read { path: path.to_owned(), source })?;
     let text = decode(path, &bytes)?;
     if has_extension(path, "jsonl") { parse_lines(path, text) } else { parse_json(path, text) }
 }

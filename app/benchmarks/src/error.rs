@@ -133,8 +133,7 @@ pub struct RowProblems(pub Vec<RowProblem>);
 
 impl fmt::Display for RowProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named: Vec<String> =
-            self.0.iter().take(NAMED_ROWS).map(ToString::to_string).collect();
+        let named: Vec<String> = self.0.iter().take(NAMED_ROWS).map(ToString::to_string).collect();
         f.write_str(&named.join("; "))?;
         match self.0.len().saturating_sub(NAMED_ROWS) {
             0 => Ok(()),

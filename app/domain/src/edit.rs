@@ -144,6 +144,8 @@ pub enum EditStatus {
     Conflict,
     /// It would leave a code block open.
     BrokenMarkdown,
+    /// It would lose text: it stands for text that it leaves out, or takes most of the skill away.
+    LeftOut,
     /// The operation is not known.
     UnknownOp,
     /// The budget was used up by better ranked edits.
@@ -163,6 +165,7 @@ impl EditStatus {
             Self::Empty => "empty",
             Self::Conflict => "conflict",
             Self::BrokenMarkdown => "broken_markdown",
+            Self::LeftOut => "left_out",
             Self::UnknownOp => "unknown_op",
             Self::OverBudget => "over_budget",
         }
@@ -180,6 +183,7 @@ impl EditStatus {
             Self::Empty => "not applied, empty",
             Self::Conflict => "not applied, conflict",
             Self::BrokenMarkdown => "not applied, breaks Markdown",
+            Self::LeftOut => "not applied, would lose text",
             Self::UnknownOp => "not applied, unknown operation",
             Self::OverBudget => "over budget",
         }

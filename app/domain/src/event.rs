@@ -177,6 +177,8 @@ pub struct RunPlan {
     pub steps_per_epoch: u32,
     /// Steps in all.
     pub total_steps: u32,
+    /// Hash of all tasks of all splits, in order; a run is resumed on the same data only.
+    pub data: Sha256Hex,
     /// The initial skill.
     pub initial_skill: Sha256Hex,
     /// Its size in tokens, estimated.
@@ -236,6 +238,8 @@ pub struct ReflectionSummary {
     pub n_edits: u32,
     /// Replies that had to be asked for again because they could not be read.
     pub n_reasked: u32,
+    /// Replies that were no strict JSON and were read after repairs.
+    pub n_repaired: u32,
     /// Calls without a usable reply, with the reason.
     pub lost: Vec<String>,
     /// Failure patterns as the optimizer describes them, most frequent first.
@@ -281,12 +285,16 @@ pub struct StepSummary {
     pub action: Action,
     /// Means of the training batch.
     pub rollout: Option<MeanScore>,
-    /// The candidate in the gate's metric.
+    /// The candidate in the gate's metric, on the tasks that it was compared on.
     pub candidate_score: Option<f64>,
-    /// The current skill in the gate's metric, after the step.
+    /// The current skill in the gate's metric, after the step, on all of its scored tasks.
     pub current_score: Option<f64>,
-    /// The best skill in the gate's metric, after the step.
+    /// Selection tasks behind `current_score`.
+    pub current_n: Option<u32>,
+    /// The best skill in the gate's metric, after the step, on all of its scored tasks.
     pub best_score: Option<f64>,
+    /// Selection tasks behind `best_score`.
+    pub best_n: Option<u32>,
     /// Selection tasks that the candidate was compared on.
     pub n_selection: Option<u32>,
     /// Selection tasks fixed.

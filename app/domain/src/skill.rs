@@ -128,8 +128,10 @@ impl SkillDoc {
     /// Same front matter and same marked regions, byte for byte.
     #[must_use]
     pub fn protects_the_same_as(&self, other: &Self) -> bool {
+        // A line end after the closing line of front matter at the end of a file is not part of it.
         let texts = |doc: &Self| {
-            doc.protected().map(|range| doc.text[range].to_owned()).collect::<Vec<_>>()
+            let text = |range: Range<usize>| doc.text[range].trim_end_matches(['\n', '\r']).to_owned();
+            doc.protected().map(text).collect::<Vec<_>>()
         };
         texts(self) == texts(other)
     }

@@ -59,6 +59,8 @@ pub enum Change {
     Fixed,
     /// Passed before, fails now.
     Broke,
+    /// Scored before, declined now.
+    Refused,
     /// Neither, but the gate's number rose.
     Rose,
     /// Neither, but the gate's number fell.

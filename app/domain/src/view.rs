@@ -233,8 +233,8 @@ impl RunView {
             version: step.version,
             step: step.step,
             skill: step.skill.clone(),
-            score: step.candidate_score,
-            n: step.n_selection,
+            score: step.current_score,
+            n: step.current_n,
             tokens: step.skill_tokens,
         });
         if step.action == Action::AcceptNewBest {
@@ -242,8 +242,8 @@ impl RunView {
                 step: step.step,
                 version: step.version,
                 skill: step.skill.clone(),
-                score: step.candidate_score,
-                n: step.n_selection,
+                score: step.best_score,
+                n: step.best_n,
             });
         }
     }

@@ -6,8 +6,8 @@ use crate::ports::Purpose;
 use crate::prompts::{Prompt, section, system_message};
 use crate::reflect::Reflection;
 use crate::reply::ReplyError;
-use crate::run::{Run, Ticker, TrainError};
-use crate::structured::{Asked, Question, ask};
+use crate::run::{Run, Ticker, TrainError, drain};
+use crate::structured::{Asked, Question, ask, remember_failure};
 use futures::StreamExt;
 use serde_json::json;
 use skillopt_domain::edit::{Edit, EditOp, SourceType};
@@ -45,11 +45,12 @@ pub(crate) async fn aggregate(
     let final_call = usize::from(!reflection.failure.is_empty() && !reflection.success.is_empty());
     let ticker =
         run.tick(Phase::Step { step: order.step, stage: Stage::Aggregate }, n_calls + final_call);
-    let (failure, success) = futures::future::try_join(
+    let (failure, success) = futures::future::join(
         merge_side(run, order, &ticker, reflection.failure, SourceType::Failure),
         merge_side(run, order, &ticker, reflection.success, SourceType::Success),
     )
-    .await?;
+    .await;
+    let (failure, success) = (failure?, success?);
     let mut merged = Merged {
         levels: failure.levels.max(success.levels),
         n_fallbacks: failure.n_fallbacks + success.n_fallbacks,
@@ -98,8 +99,7 @@ async fn merge_side(
     while patches.len() > 1 {
         merged.levels += 1;
         let level = merged.levels;
-        let mut results: Vec<(usize, Patch, bool)> = Vec::new();
-        let mut pending = futures::stream::iter(patches.chunks(group).enumerate())
+        let results = futures::stream::iter(patches.chunks(group).enumerate())
             .map(|(at, chunk)| async move {
                 if let [single] = chunk {
                     return Ok((at, single.clone(), false));
@@ -109,10 +109,7 @@ async fn merge_side(
                 Ok::<_, TrainError>((at, patch, fell_back))
             })
             .buffer_unordered(workers);
-        while let Some(result) = pending.next().await {
-            results.push(result?);
-        }
-        drop(pending);
+        let mut results = drain(results).await?;
         results.sort_by_key(|(at, ..)| *at);
         merged.n_fallbacks +=
             results.iter().map(|(_, _, fell_back)| u32::from(*fell_back)).sum::<u32>();
@@ -142,6 +139,9 @@ async fn merge_once(
         if edits.iter().any(|edit| matches!(edit.op, EditOp::Unknown(_))) {
             return Err(ReplyError::Shape("an edit has no known `op`".into()));
         }
+        if edits.is_empty() {
+            return Err(ReplyError::Shape("`edits` is empty, though there were edits to merge".into()));
+        }
         Ok(Patch { reasoning: text(&parsed.object, "reasoning"), edits })
     })
     .await?;
@@ -151,6 +151,10 @@ async fn merge_once(
             (value, false)
         }
         Asked::Lost { .. } => (joined(patches, level), true),
+        Asked::Failed { call, error } => {
+            remember_failure(run, &call, &error).await?;
+            (joined(patches, level), true)
+        }
     })
 }
 

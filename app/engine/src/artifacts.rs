@@ -8,7 +8,8 @@ use crate::train::StepFacts;
 use crate::update::Updated;
 use serde_json::{Map, Value, json};
 use skillopt_domain::edit::{Edit, EditReport, EditStatus};
-use skillopt_domain::event::{Measured, StepSummary};
+use skillopt_domain::event::{Measured, StepSummary, TestedSkill};
+use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::Spend;
 use skillopt_domain::verdict::Action;
@@ -19,7 +20,22 @@ use std::collections::BTreeMap;
 pub(crate) struct Artifacts {
     baseline: Measured,
     history: Vec<Value>,
+    test_initial: Option<MeanScore>,
+    test_best: Option<MeanScore>,
 }
+
+/// Whether an earlier attempt of the run finished the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// It did: its files are there, and are not set back.
+    Known,
+    /// It is finished now.
+    New,
+}
+
+/// The history is a single file. From this many rows on it is written every so many steps only, and at the end.
+const MANY_ROWS: usize = 500;
+const WRITE_EVERY: usize = 25;
 
 /// Current and best skill after a step.
 #[derive(Debug)]
@@ -41,7 +57,7 @@ impl StateView<'_> {
 
 impl Artifacts {
     pub(crate) fn new(baseline: Measured) -> Self {
-        Self { baseline, history: Vec::new() }
+        Self { baseline, history: Vec::new(), test_initial: None, test_best: None }
     }
 
     pub(crate) async fn write_selection(
@@ -70,13 +86,20 @@ impl Artifacts {
         facts: &StepFacts,
         summary: &StepSummary,
         state: &StateView<'_>,
+        news: News,
     ) -> Result<(), TrainError> {
-        let row = history_row(facts, summary, state);
+        let row = history_row(run, facts, summary, state);
+        if news == News::Known {
+            self.history.push(row);
+            return Ok(());
+        }
         let dir = format!("steps/step_{:04}", facts.step);
         run.write_json(&format!("{dir}/step_record.json"), &row).await?;
         run.write_json(&format!("{dir}/trajectory_digest.json"), &digest(facts, summary)).await?;
         self.history.push(row);
-        run.write_json("history.json", &self.history).await?;
+        if self.history.len() < MANY_ROWS || self.history.len().is_multiple_of(WRITE_EVERY) {
+            run.write_json("history.json", &self.history).await?;
+        }
         let skill_path = format!("skills/skill_v{:04}.md", facts.step);
         run.write(&skill_path, state.current.text().to_owned()).await?;
         run.write("best_skill.md", state.best.text().to_owned()).await?;
@@ -112,9 +135,21 @@ impl Artifacts {
         run.write_json(&format!("{dir}/summary.json"), &file).await
     }
 
-    /// `best_skill.md` of a run without steps, and `summary.json`.
+    /// Keeps a score of the final test for the summary.
+    pub(crate) fn remember_test(&mut self, which: TestedSkill, score: Option<MeanScore>) {
+        match which {
+            TestedSkill::Initial => self.test_initial = score,
+            TestedSkill::Best => self.test_best = score,
+        }
+    }
+
+    /// `best_skill.md` of a run without steps, the whole history, and `summary.json`.
     pub(crate) async fn finish(&self, run: &Run<'_>, best: &SkillDoc) -> Result<(), TrainError> {
         run.write("best_skill.md", best.text().to_owned()).await?;
+        run.write_json("history.json", &self.history).await?;
+        let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
+        let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
+        let delta = self.test_initial.zip(self.test_best).map(|(from, to)| six(to.hard - from.hard));
         let count = |wanted: fn(&str) -> bool| {
             self.history.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
         };
@@ -132,6 +167,13 @@ impl Artifacts {
             "total_accepts": count(|action| action.starts_with("accept")),
             "total_rejects": count(|action| action == "reject"),
             "total_skips": count(|action| action.starts_with("skip")),
+            "baseline_test_hard": hard(self.test_initial),
+            "baseline_test_soft": soft(self.test_initial),
+            "test_hard": hard(self.test_best),
+            "test_soft": soft(self.test_best),
+            "test_n": self.test_best.map(|score| score.n),
+            "test_delta_hard": delta,
+            "total_wall_time_s": seconds(run.input.prior.active_ms + run.calls.meter.active_ms()),
             "token_summary": {
                 "target": tokens(total.target),
                 "optimizer": tokens(total.optimizer),
@@ -165,10 +207,20 @@ fn python_status(report: &EditReport) -> String {
     }
 }
 
-fn history_row(facts: &StepFacts, summary: &StepSummary, state: &StateView<'_>) -> Value {
+fn history_row(
+    run: &Run<'_>,
+    facts: &StepFacts,
+    summary: &StepSummary,
+    state: &StateView<'_>,
+) -> Value {
+    let n_train = run.input.splits.train().len();
+    let per_step = u64::from(run.input.config.train.batch_size)
+        * u64::from(run.input.config.train.accumulation);
+    let steps_per_epoch = u64::try_from(n_train).unwrap_or(u64::MAX).div_ceil(per_step).max(1);
     let mut row = json!({
         "step": facts.step,
         "epoch": facts.epoch,
+        "step_in_epoch": u64::from(facts.step.saturating_sub(1)) % steps_per_epoch,
         "rollout_hard": facts.rollout.map(|score| six(score.hard)),
         "rollout_soft": facts.rollout.map(|score| six(score.soft)),
         "rollout_n": facts.rollout.map_or(0, |score| score.n),

@@ -61,23 +61,29 @@ pub fn plan(
     let total_steps = steps_per_epoch * u64::from(train.num_epochs);
     let steps_per_epoch = u32::try_from(steps_per_epoch).map_err(|_| PlanError::TooLong)?;
     let steps = u32::try_from(total_steps).map_err(|_| PlanError::TooLong)?;
-    let rollouts =
-        u64::from(n_train).max(per_step.min(u64::from(n_train))) * u64::from(train.num_epochs);
+    // Sizes do not depend on the epoch, so the first one counts for all.
+    let rollouts: u64 = epoch_batches(train, 1, usize::try_from(n_train).unwrap_or(usize::MAX))
+        .iter()
+        .map(|batch| u64::try_from(batch.tasks.len()).unwrap_or(u64::MAX))
+        .sum::<u64>()
+        * u64::from(train.num_epochs);
     let tests = if config.evaluation.eval_test { 2 * u64::from(n_test) } else { 0 };
     let evaluations = u64::from(n_selection) * (total_steps + 1);
     Ok(RunShape {
         steps_per_epoch,
         total_steps: steps,
         target_calls_max: 1 + rollouts + evaluations + tests,
-        optimizer_calls_max: 1 + total_steps
-            * optimizer_calls_of_step(config, per_step.min(u64::from(n_train))),
+        optimizer_calls_max: 1 + total_steps * optimizer_calls_of_step(config, n_train),
     })
 }
 
-/// Analysts, merges over all levels and one ranking. Mixed batches may need one analyst call more.
-fn optimizer_calls_of_step(config: &RunConfig, tasks: u64) -> u64 {
+/// Analysts, merges over all levels, the final merge and one ranking. A batch that is mixed of failures and
+/// successes may need one analyst call more than its size says.
+fn optimizer_calls_of_step(config: &RunConfig, n_train: u32) -> u64 {
     let group = u64::from(config.gradient.merge_batch_size);
-    let analysts = tasks.div_ceil(u64::from(config.gradient.minibatch_size)) + 1;
+    let batch = u64::from(config.train.batch_size.min(n_train));
+    let of_batch = batch.div_ceil(u64::from(config.gradient.minibatch_size)) + 1;
+    let analysts = u64::from(config.train.accumulation) * of_batch;
     let mut merges = 0;
     let mut patches = analysts;
     while patches > 1 {
@@ -151,6 +157,13 @@ mod tests {
     fn an_empty_slice_is_filled_with_a_shuffle_of_its_own() {
         let batches = epoch_batches(&train(4, 3), 1, 5);
         assert_eq!(batches.iter().map(|batch| batch.tasks.len()).collect::<Vec<_>>(), [4, 1, 4]);
+    }
+
+    #[test]
+    fn refilled_slices_are_part_of_the_forecast() {
+        let sizes: usize =
+            epoch_batches(&train(40, 4), 1, 80).iter().map(|batch| batch.tasks.len()).sum();
+        assert_eq!(sizes, 160);
     }
 
     proptest! {

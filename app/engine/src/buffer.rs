@@ -12,6 +12,8 @@ use std::fmt::Write;
 
 /// Older steps are forgotten.
 const MAX_STEPS: usize = 12;
+/// Edits of one step that are told as not applied.
+const MAX_NOT_APPLIED: usize = 20;
 /// Edits with this share of common words say the same to people.
 const SIMILAR: f64 = 0.8;
 
@@ -95,22 +97,23 @@ impl BufferEntry {
             let _ = writeln!(
                 out,
                 "- failure pattern, seen {} times: {}",
-                pattern.count, pattern.pattern
+                pattern.count,
+                one_line(&pattern.pattern)
             );
         }
         if let (Action::Reject, Some(verdict)) = (self.action, &self.verdict) {
             self.render_rejection(verdict, out);
         }
-        for report in &self.edits {
-            if matches!(report.status, EditStatus::Applied | EditStatus::OverBudget) {
-                continue;
-            }
+        let not_applied = self.edits.iter().filter(|report| {
+            !matches!(report.status, EditStatus::Applied | EditStatus::OverBudget)
+        });
+        for report in not_applied.take(MAX_NOT_APPLIED) {
             let _ = writeln!(
                 out,
                 "- {} [{}]: {} (`{}`)",
                 report.status.label(),
                 report.edit.op.as_str(),
-                report.detail,
+                one_line(&report.detail),
                 one_line(report.edit.gist())
             );
         }
@@ -140,9 +143,9 @@ impl BufferEntry {
     }
 }
 
+/// At most 400 characters of a text on one line.
 fn one_line(text: &str) -> String {
-    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    joined.chars().take(400).collect()
+    crate::prompts::one_line(text).chars().take(400).collect()
 }
 
 #[cfg(test)]

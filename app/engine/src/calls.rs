@@ -4,7 +4,7 @@
 //! flight are made once.
 
 use crate::ctx::RunCtx;
-use crate::meter::{Admission, CapReached, Meter, NotAdmitted};
+use crate::meter::{Admission, CapReached, Meter};
 use crate::ports::{
     ChatReply, ChatRequest, Ledger, Model, ModelError, ModelErrorKind, RecordedCall, StoreError,
 };
@@ -12,6 +12,7 @@ use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -25,16 +26,27 @@ pub struct Flights {
 }
 
 impl Flights {
-    fn gate(&self, key: &Sha256Hex) -> Arc<AsyncMutex<()>> {
+    /// Enters the queue of a key; leaving is by drop, so that an abandoned call leaves nothing behind.
+    fn visit(&self, key: &Sha256Hex) -> Visit<'_> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(keys.entry(key.clone()).or_default())
+        let gate = Arc::clone(keys.entry(key.clone()).or_default());
+        Visit { flights: self, key: key.clone(), gate }
     }
+}
 
-    fn leave(&self, key: &Sha256Hex, gate: Arc<AsyncMutex<()>>) {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(gate);
-        if keys.get(key).is_some_and(|gate| Arc::strong_count(gate) == 1) {
-            keys.remove(key);
+#[derive(Debug)]
+struct Visit<'a> {
+    flights: &'a Flights,
+    key: Sha256Hex,
+    gate: Arc<AsyncMutex<()>>,
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        let mut keys = self.flights.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        // One count is ours, one the map's: nobody else waits.
+        if Arc::strong_count(&self.gate) == 2 {
+            keys.remove(&self.key);
         }
     }
 }
@@ -75,6 +87,10 @@ pub struct Calls {
     optimizer_identity: String,
     ledger: Arc<dyn Ledger>,
     flights: Arc<Flights>,
+    /// No further call is started.
+    stopping: AtomicBool,
+    target_answered: AtomicBool,
+    optimizer_answered: AtomicBool,
     /// Counts and caps.
     pub meter: Meter,
 }
@@ -98,6 +114,9 @@ impl Calls {
             optimizer,
             ledger,
             flights,
+            stopping: AtomicBool::new(false),
+            target_answered: AtomicBool::new(false),
+            optimizer_answered: AtomicBool::new(false),
             meter,
         }
     }
@@ -114,48 +133,65 @@ impl Calls {
     /// Answers a request, from the ledger where it is known.
     ///
     /// # Errors
-    /// [`CallError`]; nothing is recorded as an answer then.
-    pub async fn ask(
-        &self,
-        role: Role,
-        request: &ChatRequest,
-        sample: &Sample,
-    ) -> Result<Answer, CallError> {
+    /// [`CallError`]; nothing is recorded as an answer then. After an error that ends the run no further call
+    /// is started, while those in flight are finished and recorded.
+    pub async fn ask(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Result<Answer, CallError> {
         let key = self.key(role, request, sample);
-        let gate = self.flights.gate(&key);
-        let result = {
-            let _turn = gate.lock().await;
-            self.find_or_call(role, request, sample, &key).await
+        let result = loop {
+            self.meter.wait_while_paused(&self.ctx).await;
+            if self.ctx.is_cancelled() || self.stopping.load(Ordering::Acquire) {
+                return Err(CallError::Cancelled);
+            }
+            if let Some(result) = self.try_ask(role, request, sample, &key).await {
+                break result;
+            }
+            self.meter.wait_for_room(self.model(role).worst_case(request), &self.ctx).await;
         };
-        self.flights.leave(&key, gate);
+        let ends_run = !matches!(result, Ok(_) | Err(CallError::Failed(_)));
+        if ends_run {
+            self.stopping.store(true, Ordering::Release);
+        }
         result
     }
 
-    async fn find_or_call(
+    /// One try; `None` when it must wait, which happens outside the gate so that it holds up nobody.
+    async fn try_ask(
         &self,
         role: Role,
         request: &ChatRequest,
         sample: &Sample,
         key: &Sha256Hex,
-    ) -> Result<Answer, CallError> {
-        if let Some(reply) = self.ledger.find(key).await.map_err(CallError::Store)? {
-            self.meter.count_cached(role);
-            return Ok(Answer { reply, key: key.clone(), cached: true });
+    ) -> Option<Result<Answer, CallError>> {
+        let visit = self.flights.visit(key);
+        let _turn = tokio::select! {
+            turn = visit.gate.lock() => turn,
+            () = self.ctx.cancel_token().cancelled() => return Some(Err(CallError::Cancelled)),
+        };
+        match self.ledger.find(key).await {
+            Ok(Some(reply)) => {
+                self.meter.count_cached(role);
+                return Some(Ok(Answer { reply, key: key.clone(), cached: true }));
+            }
+            Ok(None) => {}
+            Err(error) => return Some(Err(CallError::Store(error))),
         }
-        let worst = self.model(role).worst_case(request);
-        let admission =
-            self.meter.admit(worst, &self.ctx).await.map_err(|refusal| match refusal {
-                NotAdmitted::Cancelled => CallError::Cancelled,
-                NotAdmitted::Cap(reached) => CallError::Cap(reached),
-            })?;
         let in_flight = self.ctx.enter_call();
+        // A pause that was asked for in the meantime wins over a call that was not made yet.
+        if self.ctx.is_paused() {
+            return None;
+        }
+        let admission = match self.meter.admit(self.model(role).worst_case(request)) {
+            Ok(Some(admission)) => admission,
+            Ok(None) => return None,
+            Err(reached) => return Some(Err(CallError::Cap(reached))),
+        };
         let called = self.model(role).chat(request, sample, self.ctx.cancel_token()).await;
         let result = match called {
             Ok(reply) => self.keep(role, request, key, reply, admission).await,
             Err(error) => self.keep_failure(role, key, error, admission).await,
         };
         drop(in_flight);
-        result
+        Some(result)
     }
 
     /// A paid reply is in the ledger before anyone uses it.
@@ -168,15 +204,16 @@ impl Calls {
         admission: Admission<'_>,
     ) -> Result<Answer, CallError> {
         admission.settle(role, &reply);
+        self.answered(role).store(true, Ordering::Release);
         let call = RecordedCall {
             key: key.clone(),
             role,
             purpose: request.purpose,
             model: self.model(role).name().to_owned(),
             messages: request.messages.clone(),
-            reply: reply.clone(),
+            reply,
         };
-        self.ledger.record(call).await.map_err(CallError::Store)?;
+        let reply = self.ledger.record(call).await.map_err(CallError::Store)?;
         Ok(Answer { reply, key: key.clone(), cached: false })
     }
 
@@ -187,16 +224,42 @@ impl Calls {
         error: ModelError,
         admission: Admission<'_>,
     ) -> Result<Answer, CallError> {
-        admission.settle_failed(role, error.attempts);
+        admission.settle_failed(role, &error);
         if error.kind == ModelErrorKind::Cancelled {
             return Err(CallError::Cancelled);
         }
         self.ledger.record_failure(key, role, &error).await.map_err(CallError::Store)?;
-        Err(if error.kind.is_fatal() {
+        let has_answered = self.answered(role).load(Ordering::Acquire);
+        Err(if error.kind.is_fatal(has_answered) {
             CallError::Fatal(role, error)
         } else {
             CallError::Failed(error)
         })
+    }
+
+    fn answered(&self, role: Role) -> &AtomicBool {
+        match role {
+            Role::Target => &self.target_answered,
+            Role::Optimizer => &self.optimizer_answered,
+        }
+    }
+
+    /// The ledger key of a call.
+    #[must_use]
+    pub fn key_of(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
+        self.key(role, request, sample)
+    }
+
+    /// The recorded reply of a call of this run.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub async fn recall(&self, role: Role, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError> {
+        let reply = self.ledger.find(key).await?;
+        if reply.is_some() {
+            self.meter.count_cached(role);
+        }
+        Ok(reply)
     }
 
     /// Hash of everything that shapes the answer: version, backend with all wire parameters, token limit,

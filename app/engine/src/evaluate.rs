@@ -2,14 +2,15 @@
 //! measured again in the same run, so that no candidate gets a second throw of the dice.
 
 use crate::ports::Task;
-use crate::rollout::{RolloutOrder, Rollouts, roll_out};
+use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
 use skillopt_domain::event::Measured;
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::outcome::RolloutPurpose;
+use skillopt_domain::outcome::{OutcomeCounts, RolloutPurpose, RolloutSet};
 use skillopt_domain::run::Phase;
+use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 
 /// Where a measurement belongs.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub(crate) struct MeasureOrder<'a> {
     pub(crate) step: u32,
     pub(crate) dir: String,
     pub(crate) repeat: u32,
+    pub(crate) when_broken: WhenBroken,
 }
 
 /// Measures a skill. The draw is that of epoch 0.
@@ -44,40 +46,47 @@ pub(crate) async fn measure(
             skill: order.skill,
             tasks: order.tasks.iter().collect(),
             sample: run.sample(0, order.repeat),
+            when_broken: order.when_broken,
         },
     )
     .await
 }
 
 /// A measurement in the words of the journal.
-pub(crate) fn measured(run: &Run<'_>, rollouts: &Rollouts) -> Measured {
+pub(crate) fn measured(run: &Run<'_>, set: &RolloutSet) -> Measured {
     let evaluation = &run.input.config.evaluation;
-    let score = rollouts.mean();
+    let score = MeanScore::of(set.outcomes.iter().filter_map(|outcome| outcome.outcome.score()));
     Measured {
-        skill: rollouts.set.skill.clone(),
+        skill: set.skill.clone(),
         score,
         gate_score: score.map(|mean| {
             evaluation.gate_metric.project(mean.hard, mean.soft, evaluation.gate_mixed_weight)
         }),
-        counts: rollouts.counts(),
-        set: rollouts.set.key.clone(),
+        counts: OutcomeCounts::of(&set.outcomes),
+        set: set.key.clone(),
     }
 }
 
-/// Measurements on the selection split by text.
+/// Candidates whose measurements are kept in memory. An older one is read from the journal again.
+const MAX_CACHED: usize = 256;
+
+/// Measurements on the selection split by text. Only sound ones: what broke is measured again.
 #[derive(Debug, Default)]
 pub(crate) struct SelectionCache {
-    by_skill: HashMap<Sha256Hex, Rollouts>,
+    sets: VecDeque<RolloutSet>,
 }
 
 impl SelectionCache {
-    pub(crate) fn get(&self, skill: &Sha256Hex) -> Option<&Rollouts> {
-        self.by_skill.get(skill)
+    pub(crate) fn get(&self, skill: &Sha256Hex) -> Option<&RolloutSet> {
+        self.sets.iter().find(|set| set.skill == *skill)
     }
 
-    /// Keeps outcomes only; the conversations are in the store.
-    pub(crate) fn insert(&mut self, mut rollouts: Rollouts) {
-        rollouts.records.clear();
-        self.by_skill.insert(rollouts.set.skill.clone(), rollouts);
+    /// Keeps a set; the oldest that is not in `needed` goes when there are too many.
+    pub(crate) fn insert(&mut self, set: RolloutSet, needed: [&Sha256Hex; 2]) {
+        if self.sets.len() >= MAX_CACHED {
+            let oldest = self.sets.iter().position(|set| !needed.contains(&&set.skill));
+            self.sets.remove(oldest.unwrap_or_default());
+        }
+        self.sets.push_back(set);
     }
 }

@@ -2,7 +2,8 @@
 //! Pure functions over values.
 
 use skillopt_domain::config::Evaluation;
-use skillopt_domain::outcome::TaskOutcome;
+use skillopt_domain::ids::TaskId;
+use skillopt_domain::outcome::{Outcome, TaskOutcome};
 use skillopt_domain::score::{MeanScore, TaskScore};
 use skillopt_domain::verdict::{Action, Change, TaskChange, Verdict};
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ pub struct GateInput<'a> {
 pub fn gate(input: &GateInput<'_>) -> Verdict {
     let pairs = common(input.current, input.candidate);
     let n_errors = input.candidate.iter().filter(|outcome| outcome.outcome.is_error()).count();
+    let newly_refused = newly_refused(input.current, input.candidate);
     let project = |score: TaskScore| {
         let (hard, soft) = (score.hard.get(), score.soft.get());
         input.evaluation.gate_metric.project(hard, soft, input.evaluation.gate_mixed_weight)
@@ -54,7 +56,11 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
         current_score: current.map(project_mean),
         candidate_score: candidate.map(project_mean),
         n_not_compared: count(input.candidate.len().saturating_sub(pairs.len())),
-        changes: pairs.iter().filter_map(|pair| pair.change(project)).collect(),
+        changes: pairs
+            .iter()
+            .filter_map(|pair| pair.change(project))
+            .chain(newly_refused.iter().map(|(outcome, before)| refusal(outcome, project(*before))))
+            .collect(),
         reused: input.reused,
         reason: String::new(),
     };
@@ -62,7 +68,9 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
     verdict.action = match (verdict.current_score, verdict.candidate_score) {
         (Some(_), Some(_)) if too_many_errors => Action::Inconclusive,
         (Some(before), Some(after)) if after > before + ROUNDING => {
-            if input.evaluation.no_regression && verdict.n_broke() > 0 {
+            // A skill that makes the target decline tasks must not gain by leaving them out.
+            let loses = newly_refused.len() >= verdict.n_fixed().max(1);
+            if loses || (input.evaluation.no_regression && worse(&verdict).is_some()) {
                 Action::Reject
             } else if beats_best(input, project) {
                 Action::AcceptNewBest
@@ -75,6 +83,39 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
     };
     verdict.reason = reason(&verdict, input, n_errors);
     verdict
+}
+
+/// Tasks that were scored with the current skill and are declined with the candidate.
+fn newly_refused<'a>(
+    current: &[TaskOutcome],
+    candidate: &'a [TaskOutcome],
+) -> Vec<(&'a TaskOutcome, TaskScore)> {
+    let scores = scores(current);
+    candidate
+        .iter()
+        .filter(|outcome| matches!(outcome.outcome, Outcome::Refused { .. }))
+        .filter_map(|outcome| Some((outcome, *scores.get(&outcome.task)?)))
+        .collect()
+}
+
+fn refusal(outcome: &TaskOutcome, before: f64) -> TaskChange {
+    let (task, title) = (outcome.task.clone(), outcome.title.clone());
+    TaskChange { task, title, change: Change::Refused, before, after: 0.0 }
+}
+
+/// The first task that got worse in any way.
+fn worse(verdict: &Verdict) -> Option<&TaskChange> {
+    let is_worse = |change: &&TaskChange| {
+        matches!(change.change, Change::Broke | Change::Fell | Change::Refused)
+    };
+    verdict.changes.iter().find(is_worse)
+}
+
+fn scores(outcomes: &[TaskOutcome]) -> HashMap<&TaskId, TaskScore> {
+    outcomes
+        .iter()
+        .filter_map(|outcome| outcome.outcome.score().map(|score| (&outcome.task, score)))
+        .collect()
 }
 
 fn beats_best(input: &GateInput<'_>, project: impl Fn(TaskScore) -> f64) -> bool {
@@ -114,10 +155,7 @@ impl Pair<'_> {
 
 /// Tasks that were scored with both skills, in the order of the candidate.
 fn common<'a>(before: &'a [TaskOutcome], after: &'a [TaskOutcome]) -> Vec<Pair<'a>> {
-    let scores: HashMap<_, _> = before
-        .iter()
-        .filter_map(|outcome| outcome.outcome.score().map(|score| (&outcome.task, score)))
-        .collect();
+    let scores = scores(before);
     after
         .iter()
         .filter_map(|outcome| {
@@ -143,26 +181,38 @@ fn reason(verdict: &Verdict, input: &GateInput<'_>, n_errors: usize) -> String {
         verdict.n_fixed(),
         verdict.n_broke()
     );
+    let declined = match verdict.changes.iter().filter(|c| c.change == Change::Refused).count() {
+        0 => String::new(),
+        n => format!(", {n} newly refused"),
+    };
     let not_compared = match verdict.n_not_compared {
         0 => String::new(),
         n => format!(" ({n} more could not be compared)"),
     };
     let ending = match verdict.action {
-        Action::AcceptNewBest => "accepted as new best".to_owned(),
-        Action::Accept => "accepted".to_owned(),
+        Action::AcceptNewBest | Action::Accept => {
+            let word = if verdict.action == Action::Accept { "" } else { " as new best" };
+            match worse(verdict) {
+                Some(change) => format!("accepted{word}, though {} got worse", change.task),
+                None => format!("accepted{word}"),
+            }
+        }
         Action::Inconclusive => format!(
             "nothing was decided, {n_errors} of {} attempts ended in errors",
             input.candidate.len()
         ),
         _ if after > before + ROUNDING => {
-            let broke = verdict.changes.iter().find(|change| change.change == Change::Broke);
-            let task = broke.map_or("a task", |change| change.task.as_str());
-            format!("rejected, no task may regress and {task} did")
+            let task = worse(verdict).map_or("a task", |change| change.task.as_str());
+            if input.evaluation.no_regression {
+                format!("rejected, no task may regress and {task} did")
+            } else {
+                "rejected, it makes the target decline as many tasks as it mends".to_owned()
+            }
         }
         _ if (after - before).abs() <= ROUNDING => "rejected, a tie is no gain".to_owned(),
         _ => "rejected, the score fell".to_owned(),
     };
-    format!("{arithmetic}{not_compared}; {ending}")
+    format!("{arithmetic}{declined}{not_compared}; {ending}")
 }
 
 fn count(n: usize) -> u32 {

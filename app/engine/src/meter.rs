@@ -4,7 +4,7 @@
 //! in flight. While calls in flight may yet turn out cheaper, further ones wait instead of stopping the run.
 
 use crate::ctx::RunCtx;
-use crate::ports::{ChatReply, Clock, WorstCase};
+use crate::ports::{ChatReply, Clock, ModelError, WorstCase};
 use skillopt_domain::config::Limits;
 use skillopt_domain::spend::{Role, Spend, SpendByRole, Usage};
 use std::fmt;
@@ -80,15 +80,6 @@ fn dollars(micros: u64) -> String {
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
-/// Why a call was not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAdmitted {
-    /// The run was cancelled.
-    Cancelled,
-    /// A cap.
-    Cap(CapReached),
-}
-
 /// The meter of one attempt of a run.
 #[derive(Debug)]
 pub struct Meter {
@@ -106,6 +97,10 @@ struct State {
     in_flight: u64,
     reserved_tokens: u64,
     reserved_cost: u64,
+    /// Worst cases of calls whose tokens were not reported: unknown must not mean free for a cap.
+    assumed_tokens: u64,
+    pause_began: Option<Duration>,
+    paused: Duration,
 }
 
 /// A call that was admitted. It must be settled or dropped.
@@ -123,30 +118,42 @@ impl Meter {
         Self { limits, prior, clock, started, state: Mutex::default(), settled: Notify::new() }
     }
 
-    /// Waits until a call may be made. Safe to drop: nothing is held before it returns.
+    /// Admits a call now, or says that it must wait for calls in flight to settle.
     ///
     /// # Errors
-    /// [`NotAdmitted`] when the run is cancelled or a cap is reached.
-    pub async fn admit(
-        &self,
-        worst: WorstCase,
-        ctx: &RunCtx,
-    ) -> Result<Admission<'_>, NotAdmitted> {
-        loop {
-            ctx.ready().await;
-            if ctx.is_cancelled() {
-                return Err(NotAdmitted::Cancelled);
-            }
-            let settled = self.settled.notified();
-            match self.try_admit(worst) {
-                Ok(()) => return Ok(Admission { meter: self, worst }),
-                Err(Wait::Over(reached)) => return Err(NotAdmitted::Cap(reached)),
-                Err(Wait::ForOthers) => {}
-            }
-            tokio::select! {
-                () = settled => {}
-                () = ctx.cancel_token().cancelled() => {}
-            }
+    /// [`CapReached`] when it can never be admitted.
+    pub fn admit(&self, worst: WorstCase) -> Result<Option<Admission<'_>>, CapReached> {
+        match self.try_admit(worst) {
+            Ok(()) => Ok(Some(Admission { meter: self, worst })),
+            Err(Wait::Over(reached)) => Err(reached),
+            Err(Wait::ForOthers) => Ok(None),
+        }
+    }
+
+    /// Waits until `worst` may fit, or the run is cancelled. Safe to drop: it holds nothing.
+    pub async fn wait_for_room(&self, worst: WorstCase, ctx: &RunCtx) {
+        let settled = self.settled.notified();
+        tokio::pin!(settled);
+        settled.as_mut().enable();
+        if let Ok(Some(_)) | Err(_) = self.admit(worst) {
+            return;
+        }
+        tokio::select! {
+            () = settled => {}
+            () = ctx.cancel_token().cancelled() => {}
+        }
+    }
+
+    /// Waits while the run is paused. The time does not count as work.
+    pub async fn wait_while_paused(&self, ctx: &RunCtx) {
+        if !ctx.is_paused() {
+            return;
+        }
+        self.lock().pause_began.get_or_insert(self.clock.monotonic());
+        ctx.ready().await;
+        let mut state = self.lock();
+        if let Some(began) = state.pause_began.take() {
+            state.paused += self.clock.monotonic().saturating_sub(began);
         }
     }
 
@@ -172,7 +179,13 @@ impl Meter {
     /// Working time of this attempt in milliseconds.
     #[must_use]
     pub fn active_ms(&self) -> u64 {
-        let elapsed = self.clock.monotonic().saturating_sub(self.started);
+        self.active_ms_of(&self.lock())
+    }
+
+    fn active_ms_of(&self, state: &State) -> u64 {
+        let now = self.clock.monotonic();
+        let pausing = state.pause_began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
+        let elapsed = now.saturating_sub(self.started).saturating_sub(state.paused + pausing);
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
     }
 
@@ -191,11 +204,12 @@ impl Meter {
             _ => None,
         };
         let cost = worst.cost_usd_micros.unwrap_or_default();
-        let time = self.prior.active_ms + self.active_ms();
+        let time = self.prior.active_ms + self.active_ms_of(&state);
         let reached = over(Cap::Calls, self.limits.max_calls, spent.calls, others, 1)
             .or_else(|| {
                 let limit = self.limits.max_tokens;
-                over(Cap::Tokens, limit, spent.tokens(), state.reserved_tokens, worst.tokens)
+                let spent = spent.tokens() + state.assumed_tokens;
+                over(Cap::Tokens, limit, spent, state.reserved_tokens, worst.tokens)
             })
             .or_else(|| {
                 let limit = self.limits.max_cost_usd_micros;
@@ -241,12 +255,23 @@ impl Admission<'_> {
             unpriced_calls: u64::from(reply.cost_usd_micros.is_none()),
             cached: 0,
         };
-        *self.meter.lock().spend.of_mut(role) += spend;
+        let mut state = self.meter.lock();
+        *state.spend.of_mut(role) += spend;
+        if reply.usage.is_none() {
+            state.assumed_tokens += self.worst.tokens;
+        }
     }
 
-    /// The call brought no answer.
-    pub fn settle_failed(self, role: Role, attempts: u32) {
-        self.meter.lock().spend.of_mut(role).failed_attempts += u64::from(attempts);
+    /// The call brought no answer that can be used. What the provider took for it counts all the same.
+    pub fn settle_failed(self, role: Role, error: &ModelError) {
+        let Usage { prompt_tokens, completion_tokens } = error.billed.usage;
+        let mut state = self.meter.lock();
+        let spend = state.spend.of_mut(role);
+        spend.calls += u64::from(error.billed.answers);
+        spend.failed_attempts += u64::from(error.attempts);
+        spend.prompt_tokens += prompt_tokens;
+        spend.completion_tokens += completion_tokens;
+        spend.cost_usd_micros += error.billed.cost_usd_micros;
     }
 }
 

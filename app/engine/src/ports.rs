@@ -156,6 +156,19 @@ pub struct ModelError {
     pub message: String,
     /// Attempts that were made.
     pub attempts: u32,
+    /// What the provider took for answers that could not be used.
+    pub billed: Billed,
+}
+
+/// Answers that were paid for and could not be used, such as reasoning without an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Billed {
+    /// Such answers.
+    pub answers: u32,
+    /// Their tokens.
+    pub usage: Usage,
+    /// Their cost in millionths of a dollar, where a price is known.
+    pub cost_usd_micros: u64,
 }
 
 /// Kinds of failure, by what has to happen next.
@@ -166,7 +179,7 @@ pub enum ModelErrorKind {
     Authentication,
     /// The quota or the balance is used up, or a longer wait is asked for than allowed. Ends the run resumably.
     QuotaExhausted,
-    /// 400 or 404: the request can never work. Ends the run.
+    /// 400 or 404: the request can never work. Ends the run unless the role has answered before.
     BadRequest,
     /// Too many requests, even after all retries.
     RateLimited,
@@ -202,10 +215,15 @@ impl ModelErrorKind {
         }
     }
 
-    /// No further call of the run can succeed.
+    /// No further call of the role can succeed. A bad request says so only while the role has never
+    /// answered: later it is the fault of one request, such as a task that is too long for the model.
     #[must_use]
-    pub fn is_fatal(self) -> bool {
-        matches!(self, Self::Authentication | Self::QuotaExhausted | Self::BadRequest)
+    pub fn is_fatal(self, has_answered: bool) -> bool {
+        match self {
+            Self::Authentication | Self::QuotaExhausted => true,
+            Self::BadRequest => !has_answered,
+            _ => false,
+        }
     }
 }
 
@@ -278,11 +296,12 @@ pub trait Ledger: Send + Sync + Debug {
     /// [`StoreError`] when the store cannot be read.
     async fn find(&self, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError>;
 
-    /// Records a reply durably before it is used. A second record of the same key is ignored.
+    /// Records a reply durably before it is used. When another process was faster, its reply stays and is
+    /// given back, so that every run of the same call sees the same answer.
     ///
     /// # Errors
     /// [`StoreError`] when the store cannot be written.
-    async fn record(&self, call: RecordedCall) -> Result<(), StoreError>;
+    async fn record(&self, call: RecordedCall) -> Result<ChatReply, StoreError>;
 
     /// Logs a call that brought no answer. Never served later.
     ///
@@ -304,6 +323,18 @@ pub trait Journal: Send + Sync + Debug {
     /// # Errors
     /// [`StoreError`] when the store cannot be written, or the run is no longer ours.
     async fn append(&self, key: &str, kind: EventKind) -> Result<(), StoreError>;
+
+    /// The event with this key, when an earlier attempt of the run appended it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    async fn find(&self, key: &str) -> Result<Option<EventKind>, StoreError>;
+
+    /// The outcomes of a rollout set, when an earlier attempt of the run kept them.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    async fn find_outcomes(&self, key: &str) -> Result<Option<RolloutSet>, StoreError>;
 
     /// Keeps the outcomes of a rollout set once, by its key.
     ///

@@ -4,11 +4,11 @@
 
 use crate::patch::{Patch, read_patch, text};
 use crate::ports::{Purpose, RolloutRecord};
-use crate::prompts::{Prompt, cut_middle, quoted, section, system_message};
+use crate::prompts::{Prompt, barred, cut_middle, one_line, section, system_message};
 use crate::reply::{Parsed, ReplyError};
 use crate::rng::PythonRandom;
-use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask};
+use crate::run::{Run, TrainError, drain};
+use crate::structured::{Asked, Question, ask, remember_failure};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use skillopt_domain::edit::SourceType;
@@ -79,20 +79,36 @@ pub(crate) async fn reflect(
     let ticker =
         run.tick(Phase::Step { step: order.step, stage: Stage::Reflect }, minibatches.len());
     let ticker = &ticker;
-    let mut asked: Vec<(usize, Asked<Reading>)> = Vec::with_capacity(minibatches.len());
-    let mut results = futures::stream::iter(minibatches.iter().enumerate())
+    let results = futures::stream::iter(minibatches.iter().enumerate())
         .map(|(at, minibatch)| async move {
             let result = read_minibatch(run, order, minibatch).await;
-            ticker.done(matches!(result, Ok(Asked::Lost { .. })));
+            ticker.done(matches!(result, Ok(Asked::Lost { .. } | Asked::Failed { .. })));
             result.map(|asked| (at, asked))
         })
         .buffer_unordered(workers);
-    while let Some(result) = results.next().await {
-        asked.push(result?);
-    }
-    drop(results);
+    let mut asked = drain(results).await?;
     asked.sort_by_key(|(at, _)| *at);
-    collect(run, &minibatches, asked.into_iter().map(|(_, asked)| asked)).await
+    let asked: Vec<Asked<Reading>> = asked.into_iter().map(|(_, asked)| asked).collect();
+    stop_when_dead(&asked)?;
+    collect(run, &minibatches, asked, order.max_edits).await
+}
+
+/// An optimizer that cannot be reached must not look like one that has no idea.
+fn stop_when_dead(asked: &[Asked<Reading>]) -> Result<(), TrainError> {
+    let failures = || {
+        asked.iter().filter_map(|asked| match asked {
+            Asked::Failed { error, .. } => Some(error),
+            Asked::Answer { .. } | Asked::Lost { .. } => None,
+        })
+    };
+    match failures().last() {
+        Some(sample) if failures().count() == asked.len() => Err(TrainError::TooManyErrors {
+            errors: count_of(asked),
+            attempts: count_of(asked),
+            sample: format!("optimizer: {sample}"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Failures shuffled with the batch's seed, successes with the next one, cut in groups.
@@ -194,35 +210,34 @@ fn count_of<T>(items: &[T]) -> u32 {
 fn trajectories(records: &[&RolloutRecord]) -> String {
     let mut out = String::new();
     for (number, record) in (1..).zip(records) {
-        let _ = writeln!(out, "### Trajectory {number}, id {}", record.outcome.task);
-        let _ = writeln!(out, "Task: {}", quoted(&record.outcome.title));
+        let _ = writeln!(out, "### Trajectory {number}, id {}", one_line(record.outcome.task.as_str()));
+        let _ = writeln!(out, "Task: {}", one_line(&record.outcome.title));
         if let Outcome::Scored { fail_reason, truncated, .. } = &record.outcome.outcome {
             if !fail_reason.is_empty() {
-                let _ = writeln!(out, "Failure: {fail_reason}");
+                let _ = writeln!(out, "Failure: {}", one_line(fail_reason));
             }
             if *truncated {
                 out.push_str("The reply was cut at the token limit.\n");
             }
         }
         for message in record.messages.iter().skip(1) {
-            let _ = writeln!(
-                out,
-                "[given to the target]\n{}",
-                cut_middle(&message.content, MAX_PROMPT_CHARS)
-            );
+            let shown = barred(&cut_middle(&message.content, MAX_PROMPT_CHARS));
+            let _ = writeln!(out, "[given to the target]\n{shown}");
         }
-        let _ =
-            writeln!(out, "[reply of the target]\n{}", cut_middle(&record.reply, MAX_REPLY_CHARS));
-        let _ = writeln!(out, "[evaluation]\n{}\n---", record.evaluation_note);
+        let shown = barred(&cut_middle(&record.reply, MAX_REPLY_CHARS));
+        let _ = writeln!(out, "[reply of the target]\n{shown}");
+        let _ = writeln!(out, "[evaluation]\n{}\n---", barred(&record.evaluation_note));
     }
     out
 }
 
-/// Sorts the readings by source. The support of an edit is the size of its minibatch, whatever the model says.
+/// Sorts the readings by source. A reply counts with as many edits as it was allowed. The support of an edit
+/// is the size of its minibatch, whatever the model says.
 async fn collect(
     run: &Run<'_>,
     minibatches: &[Minibatch<'_>],
-    asked: impl Iterator<Item = Asked<Reading>>,
+    asked: Vec<Asked<Reading>>,
+    max_edits: u32,
 ) -> Result<Reflection, TrainError> {
     let mut reflection = Reflection::default();
     for (minibatch, asked) in minibatches.iter().zip(asked) {
@@ -231,15 +246,24 @@ async fn collect(
             SourceType::Failure => summary.n_failure_minibatches += 1,
             SourceType::Success => summary.n_success_minibatches += 1,
         }
-        let (mut reading, reasked) = match asked {
-            Asked::Answer { value, reasked } => (value, reasked),
+        let mut reading = match asked {
+            Asked::Answer { value, reasked, repaired } => {
+                summary.n_reasked += u32::from(reasked);
+                summary.n_repaired += u32::from(repaired);
+                value
+            }
             Asked::Lost { reason, reasked } => {
                 summary.n_reasked += u32::from(reasked);
                 summary.lost.push(reason);
                 continue;
             }
+            Asked::Failed { call, error } => {
+                remember_failure(run, &call, &error).await?;
+                summary.lost.push(error);
+                continue;
+            }
         };
-        summary.n_reasked += u32::from(reasked);
+        reading.patch.edits.truncate(usize::try_from(max_edits).unwrap_or(usize::MAX));
         for edit in &mut reading.patch.edits {
             edit.source_type = minibatch.source;
             edit.support_count = count_of(&minibatch.records);

@@ -3,7 +3,7 @@
 
 use crate::calls::Answer;
 use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task};
-use crate::run::{Run, Ticker, TrainError};
+use crate::run::{Run, Ticker, TrainError, drain};
 use futures::StreamExt;
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
@@ -24,6 +24,17 @@ pub(crate) struct RolloutOrder<'a> {
     pub(crate) skill: &'a SkillDoc,
     pub(crate) tasks: Vec<&'a Task>,
     pub(crate) sample: Sample,
+    /// What happens when too many attempts fail.
+    pub(crate) when_broken: WhenBroken,
+}
+
+/// What happens when more attempts fail than `limits.error_share` allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenBroken {
+    /// The run ends, and nothing is kept, so that a resumed run tries again.
+    FailRun,
+    /// The set is kept beside the place of a good one, and the gate decides nothing.
+    Keep,
 }
 
 /// A finished set with its evidence.
@@ -44,27 +55,58 @@ impl Rollouts {
 }
 
 /// Rolls out all tasks, `env.workers` at once. Attempts that broke are tried once more at the end, when a
-/// short outage may be over.
-pub(crate) async fn roll_out(
-    run: &Run<'_>,
-    order: RolloutOrder<'_>,
-) -> Result<Rollouts, TrainError> {
+/// short outage may be over. A set that an earlier attempt of the run finished is taken as it was.
+pub(crate) async fn roll_out(run: &Run<'_>, order: RolloutOrder<'_>) -> Result<Rollouts, TrainError> {
     run.check_cancelled()?;
+    if let Some(set) = run.ports.journal.find_outcomes(&order.key).await? {
+        return remembered(run, &order, set).await;
+    }
     let all: Vec<usize> = (0..order.tasks.len()).collect();
     let mut records: Vec<Option<RolloutRecord>> = vec![None; order.tasks.len()];
     attempt_all(run, &order, &all, &mut records).await?;
     let broken: Vec<usize> = records
         .iter()
         .enumerate()
-        .filter(|(_, record)| {
-            record.as_ref().is_some_and(|record| record.outcome.outcome.is_error())
-        })
+        .filter(|(_, record)| record.as_ref().is_some_and(|record| record.outcome.outcome.is_error()))
         .map(|(at, _)| at)
         .collect();
-    if !broken.is_empty() && broken.len() < records.len() {
+    if !broken.is_empty() {
         attempt_all(run, &order, &broken, &mut records).await?;
     }
     keep(run, order, records.into_iter().flatten().collect()).await
+}
+
+/// A kept set with its evidence: prompts are made again, replies come from the ledger.
+async fn remembered(
+    run: &Run<'_>,
+    order: &RolloutOrder<'_>,
+    set: RolloutSet,
+) -> Result<Rollouts, TrainError> {
+    let mut records = Vec::new();
+    // Only training batches are read again.
+    let read_again = order.purpose == RolloutPurpose::Train;
+    for (task, outcome) in order.tasks.iter().zip(&set.outcomes).filter(|_| read_again) {
+        let reply = match &outcome.call {
+            Some(key) => run.calls.recall(Role::Target, key).await?.map(|reply| reply.text),
+            None => None,
+        };
+        let reply = reply.unwrap_or_default();
+        let evaluation_note = match &outcome.outcome {
+            Outcome::Scored { truncated, .. } => {
+                run.ports.benchmark.grade(task, &reply, *truncated).evaluation_note
+            }
+            _ => String::new(),
+        };
+        records.push(RolloutRecord {
+            outcome: outcome.clone(),
+            messages: run.ports.benchmark.prompt(task, order.skill.text()),
+            reply,
+            evaluation_note,
+        });
+    }
+    let rollouts = Rollouts { set, records };
+    run.count_attempts(rollouts.counts(), "")?;
+    Ok(rollouts)
 }
 
 async fn attempt_all(
@@ -76,11 +118,11 @@ async fn attempt_all(
     let workers = usize::try_from(run.input.config.env.workers).unwrap_or(1).max(1);
     let ticker = run.tick(order.phase, indices.len());
     let ticker = &ticker;
-    let mut results = futures::stream::iter(indices.iter().copied())
-        .map(|at| async move { (at, attempt(run, order, order.tasks[at], ticker).await) })
+    let results = futures::stream::iter(indices.iter().copied())
+        .map(|at| async move { Ok((at, attempt(run, order, order.tasks[at], ticker).await?)) })
         .buffer_unordered(workers);
-    while let Some((at, result)) = results.next().await {
-        records[at] = Some(result?);
+    for (at, record) in drain(results).await? {
+        records[at] = Some(record);
     }
     Ok(())
 }
@@ -142,7 +184,7 @@ async fn keep(
     order: RolloutOrder<'_>,
     records: Vec<RolloutRecord>,
 ) -> Result<Rollouts, TrainError> {
-    let set = RolloutSet {
+    let mut set = RolloutSet {
         key: order.key,
         purpose: order.purpose,
         step: order.step,
@@ -150,14 +192,26 @@ async fn keep(
         sample: order.sample,
         outcomes: records.iter().map(|record| record.outcome.clone()).collect(),
     };
-    run.ports.journal.keep_outcomes(&set).await?;
+    let counts = OutcomeCounts::of(&set.outcomes);
+    let sample = an_error(&set);
+    if run.is_broken(counts) {
+        if order.when_broken == WhenBroken::FailRun {
+            let (errors, attempts) = (counts.errors, counts.total());
+            return Err(TrainError::TooManyErrors { errors, attempts, sample });
+        }
+        set.key = format!("{}/broken/{}", set.key, set.step);
+    }
     run.ports.folder.write_rollouts(&order.dir, records.clone()).await?;
-    let rollouts = Rollouts { set, records };
-    let sample = rollouts.set.outcomes.iter().find_map(|outcome| match &outcome.outcome {
+    run.ports.journal.keep_outcomes(&set).await?;
+    run.count_attempts(counts, &sample)?;
+    Ok(Rollouts { set, records })
+}
+
+fn an_error(set: &RolloutSet) -> String {
+    let sample = set.outcomes.iter().find_map(|outcome| match &outcome.outcome {
         Outcome::InfraError { code, message } => Some(format!("{code}: {message}")),
         Outcome::JudgeError { message } => Some(message.clone()),
         Outcome::Scored { .. } | Outcome::Refused { .. } => None,
     });
-    run.count_attempts(rollouts.counts(), &sample.unwrap_or_default())?;
-    Ok(rollouts)
+    sample.unwrap_or_default()
 }

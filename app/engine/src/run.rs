@@ -5,6 +5,7 @@ use crate::ctx::RunCtx;
 use crate::meter::{CapReached, Meter};
 use crate::ports::{ModelError, StoreError};
 use crate::train::{Ports, TrainInput};
+use futures::StreamExt;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::outcome::{OutcomeCounts, Sample};
 use skillopt_domain::run::{Phase, RunTransition};
@@ -63,6 +64,22 @@ pub enum TrainError {
         /// One of the errors.
         sample: String,
     },
+    /// Two candidates in a row could not be compared.
+    #[error(
+        "two candidates in a row could not be compared, because {errors} of {attempts} attempts ended in errors; resume when the model answers again"
+    )]
+    Inconclusive {
+        /// Failed attempts of the last step.
+        errors: u32,
+        /// All attempts of the last step.
+        attempts: u32,
+    },
+    /// The run was started on something else.
+    #[error("{what} changed since this run was started; start a new run, or put back what it was")]
+    InputChanged {
+        /// What changed.
+        what: &'static str,
+    },
     /// Config and data do not fit.
     #[error(transparent)]
     Plan(#[from] crate::batches::PlanError),
@@ -78,9 +95,12 @@ impl TrainError {
         match self {
             Self::Cancelled => RunTransition::ConfirmCancel,
             Self::CapReached(_) | Self::QuotaExhausted { .. } => RunTransition::Cap,
-            Self::Model { .. } | Self::TooManyErrors { .. } | Self::Plan(_) | Self::Store(_) => {
-                RunTransition::Fail
-            }
+            Self::Model { .. }
+            | Self::TooManyErrors { .. }
+            | Self::Inconclusive { .. }
+            | Self::InputChanged { .. }
+            | Self::Plan(_)
+            | Self::Store(_) => RunTransition::Fail,
         }
     }
 
@@ -145,19 +165,21 @@ impl<'a> Run<'a> {
         if self.ctx.is_cancelled() { Err(TrainError::Cancelled) } else { Ok(()) }
     }
 
+    /// More of these attempts failed than `limits.error_share` allows.
+    pub(crate) fn is_broken(&self, counts: OutcomeCounts) -> bool {
+        let share = self.input.config.limits.error_share;
+        f64::from(counts.errors) > share * f64::from(counts.total())
+    }
+
     /// Adds finished attempts to the run's totals and stops it when too many of all failed.
-    pub(crate) fn count_attempts(
-        &self,
-        counts: OutcomeCounts,
-        sample: &str,
-    ) -> Result<(), TrainError> {
+    pub(crate) fn count_attempts(&self, counts: OutcomeCounts, sample: &str) -> Result<(), TrainError> {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         totals.errors += counts.errors;
         totals.passed += counts.passed;
         totals.failed += counts.failed;
         totals.refused += counts.refused;
-        let (errors, attempts) = (totals.errors, totals.total());
-        if f64::from(errors) > self.input.config.limits.error_share * f64::from(attempts) {
+        if self.is_broken(*totals) {
+            let (errors, attempts) = (totals.errors, totals.total());
             return Err(TrainError::TooManyErrors { errors, attempts, sample: sample.to_owned() });
         }
         Ok(())
@@ -171,6 +193,20 @@ impl<'a> Run<'a> {
         ticker.report();
         ticker
     }
+}
+
+/// Polls everything to its end, so that no paid answer is dropped, and gives the results or the first error.
+pub(crate) async fn drain<T>(
+    mut results: impl futures::Stream<Item = Result<T, TrainError>> + Unpin,
+) -> Result<Vec<T>, TrainError> {
+    let (mut values, mut first_error) = (Vec::new(), None);
+    while let Some(result) = results.next().await {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    first_error.map_or(Ok(values), Err)
 }
 
 /// Counts units of a phase.

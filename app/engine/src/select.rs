@@ -1,10 +1,10 @@
 //! Stage 4: edits that can be applied are ordered, the best first. The budget itself is spent in stage 5.
 
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, section, system_message};
+use crate::prompts::{Prompt, one_line, section, system_message};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask};
+use crate::structured::{Asked, Question, ask, remember_failure};
 use serde_json::Value;
 use skillopt_domain::edit::{Edit, EditReport, apply_one};
 use skillopt_domain::event::Ranking;
@@ -45,6 +45,7 @@ pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Sele
         reasoning: String::new(),
     };
     for edit in order.edits {
+        run.check_cancelled()?;
         match apply_one(order.skill, &edit) {
             Ok(_) => selection.ordered.push(edit),
             Err(refusal) => selection.unusable.push(EditReport {
@@ -66,6 +67,11 @@ pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Sele
                 selection.ranking = Ranking::ByOptimizer;
                 selection.reasoning = reasoning;
             }
+            Asked::Failed { call, error } => {
+                remember_failure(run, &call, &error).await?;
+                selection.ranking = Ranking::FallbackOrder;
+                selection.reasoning = format!("the order of the merge was kept: {error}");
+            }
             Asked::Lost { reason, .. } => {
                 selection.ranking = Ranking::FallbackOrder;
                 selection.reasoning = format!("the order of the merge was kept: {reason}");
@@ -78,19 +84,20 @@ pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Sele
 
 fn question(step: u32, skill: &SkillDoc, edits: &[Edit], budget: u32, sample: Sample) -> Question {
     let mut user = section("current_skill", skill.text());
-    user.push_str("\nProposed edits:\n\n");
+    user.push('\n');
+    let mut list = String::new();
+    let field = |text: Option<&str>| one_line(text.unwrap_or_default());
     for (at, edit) in edits.iter().enumerate() {
-        let field =
-            |text: Option<&str>| crate::prompts::quoted(text.unwrap_or("")).replace('\n', " ");
         let _ = writeln!(
-            user,
+            list,
             "[{at}] op={} target={} content={} support={}",
-            edit.op.as_str(),
+            one_line(edit.op.as_str()),
             field(edit.target.as_deref()),
             field(edit.content.as_deref()),
             edit.support_count
         );
     }
+    user.push_str(&section("proposed_edits", &list));
     let _ = writeln!(
         user,
         "\nSelect the {budget} most important edits: 0-based indices, most important first."

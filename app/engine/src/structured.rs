@@ -1,10 +1,16 @@
 //! A structured question to the optimizer: ask, read, and ask once more with the error when that failed.
 
 use crate::ports::{ChatRequest, Finish, Message, Purpose};
+use crate::prompts::cut_middle;
 use crate::reply::{Parsed, ReplyError, parse_object};
 use crate::run::{Run, TrainError};
+use skillopt_domain::event::EventKind;
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
+
+/// Longest part of an unusable reply that is shown to the model again, in characters.
+const MAX_ECHO_CHARS: usize = 8000;
 
 /// A question with a JSON answer.
 #[derive(Debug)]
@@ -24,9 +30,27 @@ pub(crate) enum Asked<T> {
         value: T,
         /// The first reply could not be used.
         reasked: bool,
+        /// The reply was no strict JSON.
+        repaired: bool,
     },
-    /// No usable answer, and why.
+    /// The model answered, but not usably, and why.
     Lost { reason: String, reasked: bool },
+    /// No answer came: a system failed. Nothing about the skill follows from it.
+    Failed { call: Sha256Hex, error: String },
+}
+
+/// Remembers that a call failed for good, so that a resumed run takes the same way.
+pub(crate) async fn remember_failure(
+    run: &Run<'_>,
+    call: &Sha256Hex,
+    error: &str,
+) -> Result<(), TrainError> {
+    let event = EventKind::Warning { code: "optimizer_call_failed".into(), message: error.to_owned() };
+    run.emit(&failure_key(call), event).await
+}
+
+fn failure_key(call: &Sha256Hex) -> String {
+    format!("warning/call/{}", call.short())
 }
 
 /// Asks and reads with `read`. A reply that is cut, or that cannot be read, is asked for once more: cut ones
@@ -44,11 +68,17 @@ pub(crate) async fn ask<T>(
     };
     let mut reasked = false;
     loop {
+        let call = run.calls.key_of(Role::Optimizer, &request, &question.sample);
+        if let Some(EventKind::Warning { message, .. }) =
+            run.ports.journal.find(&failure_key(&call)).await?
+        {
+            return Ok(Asked::Failed { call, error: message });
+        }
         let answer = match run.calls.ask(Role::Optimizer, &request, &question.sample).await {
             Ok(answer) => answer,
             Err(error) => {
                 let error = TrainError::of_call(error)?;
-                return Ok(Asked::Lost { reason: error.to_string(), reasked });
+                return Ok(Asked::Failed { call, error: error.to_string() });
             }
         };
         let reason = match answer.reply.finish {
@@ -59,8 +89,10 @@ pub(crate) async fn ask<T>(
                 });
             }
             Finish::Length => "truncated: the reply hit the token limit".to_owned(),
-            Finish::Stop => match parse_object(&answer.reply.text).and_then(&read) {
-                Ok(value) => return Ok(Asked::Answer { value, reasked }),
+            Finish::Stop => match parse_object(&answer.reply.text)
+                .and_then(|parsed| Ok((parsed.repaired, read(parsed)?)))
+            {
+                Ok((repaired, value)) => return Ok(Asked::Answer { value, reasked, repaired }),
                 Err(error) => error.to_string(),
             },
         };
@@ -75,7 +107,7 @@ pub(crate) async fn ask<T>(
                 "Your reply was cut off. Reply again, shorter: the JSON object and nothing else.",
             ));
         } else {
-            request.messages.push(Message::assistant(answer.reply.text));
+            request.messages.push(Message::assistant(cut_middle(&answer.reply.text, MAX_ECHO_CHARS)));
             request.messages.push(Message::user(format!(
                 "Your reply could not be used: {reason}. Reply again with the one JSON object that was asked \
                  for and nothing else."

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -29,6 +30,7 @@ pub struct ScriptedModel {
     name: String,
     script: Box<Script>,
     seen: Mutex<Vec<ChatRequest>>,
+    stall: Mutex<Option<(usize, Arc<Notify>)>>,
 }
 
 impl ScriptedModel {
@@ -38,7 +40,28 @@ impl ScriptedModel {
         name: &str,
         script: impl Fn(&ChatRequest, &Sample) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.to_owned(), script: Box::new(script), seen: Mutex::default() })
+        Arc::new(Self { name: name.to_owned(), script: Box::new(script), seen: Mutex::default(), stall: Mutex::default() })
+    }
+
+    /// Answers `n` more requests and then none, as a dead process would; `stalled` is told then.
+    pub fn stall_after(&self, n: usize, stalled: Arc<Notify>) {
+        *lock(&self.stall) = Some((self.seen().len() + n, stalled));
+    }
+
+    /// Answers again. The request that was never answered does not count as seen.
+    pub fn recover(&self) {
+        *lock(&self.stall) = None;
+    }
+
+    /// True when this request must not be answered.
+    fn must_stall(&self) -> bool {
+        match &*lock(&self.stall) {
+            Some((limit, stalled)) if self.seen().len() >= *limit => {
+                stalled.notify_one();
+                true
+            }
+            _ => false,
+        }
     }
 
     /// All requests so far.
@@ -78,6 +101,9 @@ impl Model for ScriptedModel {
         sample: &Sample,
         _: &CancellationToken,
     ) -> Result<ChatReply, ModelError> {
+        if self.must_stall() {
+            std::future::pending::<()>().await;
+        }
         lock(&self.seen).push(request.clone());
         // Gives other calls a turn, so that concurrency is real.
         tokio::task::yield_now().await;
@@ -132,9 +158,8 @@ impl Ledger for MemoryLedger {
         Ok(lock(&self.calls).get(key).cloned())
     }
 
-    async fn record(&self, call: RecordedCall) -> Result<(), StoreError> {
-        lock(&self.calls).entry(call.key).or_insert(call.reply);
-        Ok(())
+    async fn record(&self, call: RecordedCall) -> Result<ChatReply, StoreError> {
+        Ok(lock(&self.calls).entry(call.key).or_insert(call.reply).clone())
     }
 
     async fn record_failure(
@@ -199,6 +224,14 @@ impl Journal for MemoryJournal {
             events.push(RunEvent { seq, at_ms: seq, key: key.to_owned(), kind });
         }
         Ok(())
+    }
+
+    async fn find(&self, key: &str) -> Result<Option<EventKind>, StoreError> {
+        Ok(lock(&self.events).iter().find(|event| event.key == key).map(|event| event.kind.clone()))
+    }
+
+    async fn find_outcomes(&self, key: &str) -> Result<Option<RolloutSet>, StoreError> {
+        Ok(self.set(key))
     }
 
     async fn keep_outcomes(&self, set: &RolloutSet) -> Result<(), StoreError> {

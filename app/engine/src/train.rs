@@ -5,7 +5,7 @@
 //! journal ignores what it knows.
 
 use crate::aggregate::{MergeOrder, aggregate};
-use crate::artifacts::{Artifacts, StateView};
+use crate::artifacts::{Artifacts, News, StateView};
 use crate::batches::{Batch, RunShape, epoch_batches, plan};
 use crate::buffer::{BufferEntry, StepBuffer};
 use crate::calls::Flights;
@@ -18,16 +18,16 @@ use crate::ports::{
     RunFolder, Task,
 };
 use crate::reflect::{ReflectOrder, ScoredBatch, reflect};
-use crate::rollout::{RolloutOrder, Rollouts, roll_out};
+use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
 use crate::schedule::edit_budget;
 use crate::select::{SelectOrder, select};
 use crate::splits::Splits;
 use crate::update::{Updated, update};
 use skillopt_domain::config::RunConfig;
-use skillopt_domain::event::{EventKind, RunPlan, StageCost, StepSummary, TestedSkill};
+use skillopt_domain::event::{EventKind, Measured, RunPlan, StageCost, StepSummary, TestedSkill};
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::outcome::{OutcomeCounts, RolloutPurpose, RolloutSet};
+use skillopt_domain::outcome::{OutcomeCounts, RolloutPurpose, RolloutSet, TaskOutcome};
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::{SkillDoc, estimate_tokens};
@@ -126,7 +126,7 @@ async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {
             step(run, shape, &mut state, epoch, batches).await?;
         }
     }
-    final_test(run, &state).await?;
+    final_test(run, &mut state).await?;
     state.artifacts.finish(run, &state.best).await?;
     Ok(state.best)
 }
@@ -148,13 +148,19 @@ struct TrainState {
     best_step: u32,
     buffer: StepBuffer,
     measured: SelectionCache,
-    n_inconclusive_in_a_row: u32,
+    last_was_inconclusive: bool,
     artifacts: Artifacts,
 }
 
 impl TrainState {
-    fn outcomes(&self, skill: &SkillDoc) -> &[skillopt_domain::outcome::TaskOutcome] {
-        self.measured.get(&skill.sha()).map_or(&[], |rollouts| &rollouts.set.outcomes)
+    fn outcomes(&self, skill: &SkillDoc) -> &[TaskOutcome] {
+        self.measured.get(&skill.sha()).map_or(&[], |set| &set.outcomes)
+    }
+
+    /// Remembers a measurement; those of the current and the best skill always stay.
+    fn remember(&mut self, set: RolloutSet) {
+        let needed = [&self.current.sha(), &self.best.sha()];
+        self.measured.insert(set, needed);
     }
 }
 
@@ -170,6 +176,7 @@ async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), TrainError> {
         epochs: config.train.num_epochs,
         steps_per_epoch: shape.steps_per_epoch,
         total_steps: shape.total_steps,
+        data: data_hash(splits),
         initial_skill: run.input.skill.sha(),
         initial_tokens: run.input.skill.estimated_tokens(),
         target_model: run.ports.target.name().to_owned(),
@@ -178,6 +185,14 @@ async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), TrainError> {
         optimizer_simulated: run.ports.optimizer.is_simulated(),
         seed: config.train.seed,
     };
+    if let Some(EventKind::Planned(earlier)) = run.ports.journal.find("planned").await? {
+        if earlier.initial_skill != plan.initial_skill {
+            return Err(TrainError::InputChanged { what: "the initial skill" });
+        }
+        if earlier.data != plan.data {
+            return Err(TrainError::InputChanged { what: "the data" });
+        }
+    }
     run.emit("planned", EventKind::Planned(plan)).await?;
     for warning in run.input.skill.lint() {
         let message = format!("skill, line {}: {}", warning.line, warning.message);
@@ -185,6 +200,18 @@ async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), TrainError> {
         run.emit(&key, EventKind::Warning { code: "skill".into(), message }).await?;
     }
     run.write("skills/skill_v0000.md", run.input.skill.text().to_owned()).await
+}
+
+/// Hash of all tasks of all splits, in order.
+fn data_hash(splits: &Splits) -> Sha256Hex {
+    let mut text = String::new();
+    for tasks in [splits.train(), splits.selection(), splits.test()] {
+        for task in tasks {
+            text.push_str(&format!("{}:{}{}", task.id.as_str().len(), task.id, task.content));
+        }
+        text.push('/');
+    }
+    Sha256Hex::of(text)
 }
 
 /// One cheap call a role before anything is spent. Any answer will do: it proves that address, key and
@@ -241,13 +268,14 @@ async fn baseline(run: &Run<'_>) -> Result<TrainState, TrainError> {
             step: 0,
             dir: "selection_eval_baseline".to_owned(),
             repeat: 0,
+            when_broken: WhenBroken::FailRun,
         },
     )
     .await?;
-    let baseline = measured(run, &rollouts);
+    let baseline = measured(run, &rollouts.set);
     run.emit("baseline", EventKind::Baseline(baseline.clone())).await?;
     let mut cache = SelectionCache::default();
-    cache.insert(rollouts);
+    cache.insert(rollouts.set, [&skill.sha(); 2]);
     Ok(TrainState {
         step: 0,
         version: 0,
@@ -257,7 +285,7 @@ async fn baseline(run: &Run<'_>) -> Result<TrainState, TrainError> {
         best_step: 0,
         buffer: StepBuffer::default(),
         measured: cache,
-        n_inconclusive_in_a_row: 0,
+        last_was_inconclusive: false,
         artifacts: Artifacts::new(baseline),
     })
 }
@@ -278,6 +306,16 @@ pub(crate) struct StepFacts {
     pub(crate) stages: Vec<StageCost>,
     pub(crate) n_attempts: u32,
     pub(crate) n_errors: u32,
+}
+
+impl StepFacts {
+    /// Adds the attempts of an evaluation that was made in this step.
+    fn count(&mut self, counts: OutcomeCounts, reused: bool) {
+        if !reused {
+            self.n_attempts += counts.total();
+            self.n_errors += counts.errors;
+        }
+    }
 }
 
 async fn step(
@@ -392,6 +430,7 @@ async fn rollout_batches(
             skill: &state.current,
             tasks: batch.tasks.iter().map(|at| &train[*at]).collect(),
             sample: run.sample(epoch, 0),
+            when_broken: WhenBroken::FailRun,
         };
         all.push(roll_out(run, order).await?);
     }
@@ -472,40 +511,66 @@ async fn emit_update(run: &Run<'_>, step: u32, updated: &Updated) -> Result<(), 
     run.emit(&key(step, "updated"), event).await
 }
 
-/// Measures the candidate, unless this run knows its text already, and gates it.
+/// Measures the candidate, unless this run knows its text already, and gates it. A verdict that an earlier
+/// attempt of the run gave stands.
 async fn evaluate(
     run: &Run<'_>,
     state: &mut TrainState,
     facts: &mut StepFacts,
     candidate: &SkillDoc,
 ) -> Result<(Verdict, String), TrainError> {
-    let sha = candidate.sha();
-    let reused = state.measured.get(&sha).is_some();
-    if !reused {
-        let order = MeasureOrder {
-            skill: candidate,
-            tasks: run.input.splits.selection(),
-            purpose: RolloutPurpose::Selection,
-            phase: Phase::Step { step: state.step, stage: Stage::Evaluate },
-            step: state.step,
-            dir: file(state.step, "selection_eval"),
-            repeat: 0,
-        };
-        let rollouts = measure_skill(run, order).await?;
-        facts.n_attempts += rollouts.counts().total();
-        facts.n_errors += rollouts.counts().errors;
-        state.measured.insert(rollouts);
+    if let Some(EventKind::Gated { verdict, set, .. }) =
+        run.ports.journal.find(&key(state.step, "gated")).await?
+    {
+        if let Some(kept) = run.ports.journal.find_outcomes(&set).await? {
+            facts.count(OutcomeCounts::of(&kept.outcomes), verdict.reused);
+            state.remember(kept);
+        }
+        return Ok((verdict, set));
     }
-    let set = state.measured.get(&sha).map(|rollouts| rollouts.set.key.clone()).unwrap_or_default();
+    let known = state.measured.get(&candidate.sha()).cloned();
+    let reused = known.is_some();
+    let set = match known {
+        Some(set) => set,
+        None => measure_candidate(run, state, candidate).await?,
+    };
+    let counts = OutcomeCounts::of(&set.outcomes);
+    facts.count(counts, reused);
     let verdict = gate(&GateInput {
         current: state.outcomes(&state.current),
         best: state.outcomes(&state.best),
-        candidate: state.outcomes(candidate),
+        candidate: &set.outcomes,
         evaluation: &run.input.config.evaluation,
         error_share: run.input.config.limits.error_share,
         reused,
     });
-    Ok((verdict, set))
+    if verdict.action == Action::Inconclusive && state.last_was_inconclusive {
+        let (errors, attempts) = (counts.errors, counts.total());
+        return Err(TrainError::Inconclusive { errors, attempts });
+    }
+    let name = set.key.clone();
+    if !reused && verdict.action != Action::Inconclusive {
+        state.remember(set);
+    }
+    Ok((verdict, name))
+}
+
+async fn measure_candidate(
+    run: &Run<'_>,
+    state: &TrainState,
+    candidate: &SkillDoc,
+) -> Result<RolloutSet, TrainError> {
+    let order = MeasureOrder {
+        skill: candidate,
+        tasks: run.input.splits.selection(),
+        purpose: RolloutPurpose::Selection,
+        phase: Phase::Step { step: state.step, stage: Stage::Evaluate },
+        step: state.step,
+        dir: file(state.step, "selection_eval"),
+        repeat: 0,
+        when_broken: WhenBroken::Keep,
+    };
+    Ok(measure_skill(run, order).await?.set)
 }
 
 async fn finish(
@@ -517,14 +582,22 @@ async fn finish(
 ) -> Result<(), TrainError> {
     facts.stages = stages.end();
     decide(state, &facts, action);
-    let summary = summary_of(run, state, &facts, action);
+    let known = match run.ports.journal.find(&key(facts.step, "finished")).await? {
+        Some(EventKind::StepFinished(summary)) => Some(summary),
+        _ => None,
+    };
+    let is_known = known.is_some();
+    let summary = known.unwrap_or_else(|| summary_of(run, state, &facts, action));
+    // What an earlier attempt took and paid for the step is what counts.
+    facts.stages.clone_from(&summary.stages);
     let view = StateView {
         current: &state.current,
         current_origin: &state.current_origin,
         best: &state.best,
         best_step: state.best_step,
     };
-    state.artifacts.write_step(run, &facts, &summary, &view).await?;
+    let news = if is_known { News::Known } else { News::New };
+    state.artifacts.write_step(run, &facts, &summary, &view, news).await?;
     state.buffer.push(BufferEntry {
         step: facts.step,
         action,
@@ -534,17 +607,8 @@ async fn finish(
         edits: facts.updated.map(|updated| updated.reports).unwrap_or_default(),
         verdict: facts.verdict,
     });
-    run.emit(&key(facts.step, "finished"), EventKind::StepFinished(summary)).await?;
-    state.n_inconclusive_in_a_row =
-        if action == Action::Inconclusive { state.n_inconclusive_in_a_row + 1 } else { 0 };
-    if state.n_inconclusive_in_a_row >= 2 {
-        return Err(TrainError::TooManyErrors {
-            errors: facts.n_errors,
-            attempts: facts.n_attempts,
-            sample: "two candidates in a row could not be compared".to_owned(),
-        });
-    }
-    Ok(())
+    state.last_was_inconclusive = action == Action::Inconclusive;
+    run.emit(&key(facts.step, "finished"), EventKind::StepFinished(summary)).await
 }
 
 /// What a verdict does to current and best.
@@ -563,9 +627,9 @@ fn summary_of(run: &Run<'_>, state: &TrainState, facts: &StepFacts, action: Acti
     let verdict = facts.verdict.as_ref();
     let changes =
         |count: fn(&Verdict) -> usize| u32::try_from(verdict.map_or(0, count)).unwrap_or(u32::MAX);
-    let score = |skill: &SkillDoc| {
-        state.measured.get(&skill.sha()).and_then(|r| measured(run, r).gate_score)
-    };
+    let own = |skill: &SkillDoc| state.measured.get(&skill.sha()).map(|set| measured(run, set));
+    let (current, best) = (own(&state.current), own(&state.best));
+    let n = |measured: Option<&Measured>| measured.and_then(|m| m.score).map(|score| score.n);
     let mut spend = SpendByRole::default();
     for stage in &facts.stages {
         spend += stage.spend;
@@ -576,8 +640,10 @@ fn summary_of(run: &Run<'_>, state: &TrainState, facts: &StepFacts, action: Acti
         action,
         rollout: facts.rollout,
         candidate_score: verdict.and_then(|verdict| verdict.candidate_score),
-        current_score: score(&state.current),
-        best_score: score(&state.best),
+        current_score: current.as_ref().and_then(|measured| measured.gate_score),
+        current_n: n(current.as_ref()),
+        best_score: best.as_ref().and_then(|measured| measured.gate_score),
+        best_n: n(best.as_ref()),
         n_selection: verdict.and_then(|verdict| verdict.candidate).map(|mean| mean.n),
         n_fixed: changes(Verdict::n_fixed),
         n_broke: changes(Verdict::n_broke),
@@ -608,7 +674,7 @@ fn reason(facts: &StepFacts, action: Action) -> String {
 }
 
 /// Initial and best skill on the test split, once, never fed back.
-async fn final_test(run: &Run<'_>, state: &TrainState) -> Result<(), TrainError> {
+async fn final_test(run: &Run<'_>, state: &mut TrainState) -> Result<(), TrainError> {
     let tasks = run.input.splits.test();
     if !run.input.config.evaluation.eval_test || tasks.is_empty() {
         return Ok(());
@@ -616,7 +682,7 @@ async fn final_test(run: &Run<'_>, state: &TrainState) -> Result<(), TrainError>
     run.emit("phase/final_test", EventKind::PhaseStarted(Phase::FinalTest)).await?;
     let skills = [
         (TestedSkill::Initial, &run.input.skill, "test_eval_baseline", "tested/initial"),
-        (TestedSkill::Best, &state.best, "test_eval", "tested/best"),
+        (TestedSkill::Best, &state.best.clone(), "test_eval", "tested/best"),
     ];
     for (which, skill, dir, key) in skills {
         let rollouts = measure_skill(
@@ -629,11 +695,13 @@ async fn final_test(run: &Run<'_>, state: &TrainState) -> Result<(), TrainError>
                 step: state.step,
                 dir: dir.to_owned(),
                 repeat: 0,
+                when_broken: WhenBroken::FailRun,
             },
         )
         .await?;
-        let measured = measured(run, &rollouts);
+        let measured = measured(run, &rollouts.set);
         state.artifacts.write_test_summary(run, dir, &rollouts).await?;
+        state.artifacts.remember_test(which, measured.score);
         run.emit(key, EventKind::Tested { which, measured }).await?;
     }
     Ok(())
@@ -725,6 +793,7 @@ pub async fn measure(
         step: 0,
         dir: if input.repeat == 0 { ".".to_owned() } else { format!("repeat_{:03}", input.repeat) },
         repeat: input.repeat,
+        when_broken: WhenBroken::FailRun,
     };
     let result = async {
         preflight_role(&run, Role::Target).await?;

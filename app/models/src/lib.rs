@@ -2,6 +2,7 @@
 //! settings are handed in: this crate reads no environment and no files.
 
 mod limiter;
+pub mod mock;
 mod openai_compatible;
 mod price;
 mod reasoning;

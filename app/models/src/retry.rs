@@ -34,8 +34,8 @@ fn duration(value: &str, unit_s: f64) -> Option<Duration> {
 }
 
 fn up_to_whole_ms(wait: Duration) -> Duration {
-    let nanos = wait.as_nanos().div_ceil(1_000_000);
-    u64::try_from(nanos).map_or(FOREVER, Duration::from_millis)
+    let millis = wait.as_nanos().div_ceil(1_000_000);
+    u64::try_from(millis).map_or(FOREVER, Duration::from_millis)
 }
 
 /// Exponential back-off with full jitter: a random part (`fraction` of 0..1) of a bound that doubles with

@@ -93,6 +93,7 @@ pub struct Adoption {
 
 /// What became of [`Store::begin_adoption`].
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one value a request, taken apart at once")]
 pub enum Begun {
     /// The intent is noted: write the file now.
     New,
@@ -254,10 +255,7 @@ async fn insert(conn: &mut SqliteConnection, new: &NewAdoption) -> Result<(), St
         .map(drop)
 }
 
-async fn by_key(
-    conn: &mut SqliteConnection,
-    key: &str,
-) -> Result<Option<Adoption>, StoreFailure> {
+async fn by_key(conn: &mut SqliteConnection, key: &str) -> Result<Option<Adoption>, StoreFailure> {
     let row = sqlx::query("SELECT * FROM adoptions WHERE idempotency_key = ?")
         .bind(key)
         .fetch_optional(conn)

@@ -55,7 +55,10 @@ impl Blob {
 }
 
 /// Stores texts; those that are there already stay.
-pub(crate) async fn insert(conn: &mut SqliteConnection, blobs: &[&Blob]) -> Result<(), sqlx::Error> {
+pub(crate) async fn insert(
+    conn: &mut SqliteConnection,
+    blobs: &[&Blob],
+) -> Result<(), sqlx::Error> {
     for chunk in chunks(blobs, CHUNK) {
         let mut insert =
             QueryBuilder::<Sqlite>::new("INSERT INTO blobs (hash, codec, size, bytes) ");

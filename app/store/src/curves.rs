@@ -1,9 +1,11 @@
-//! Curves of long runs: the numbers of all steps are scanned, only the steps that are shown are read.
+//! Curves of long runs: numbers are scanned, and only the steps that are shown are read.
+
+mod blocks;
 
 use crate::error::StoreFailure;
 use crate::open::Store;
 use crate::reading::run_no;
-use crate::sql::{Doing, from_json};
+use crate::sql::{Doing, from_json, small, to_json};
 use futures::TryStreamExt;
 use skillopt_domain::api::{CurveQuery, Curves};
 use skillopt_domain::curve::keep_extremes;
@@ -14,6 +16,8 @@ use std::collections::BTreeSet;
 
 const DEFAULT_POINTS: u32 = 2000;
 const MAX_POINTS: u32 = 5000;
+/// Ranges of more steps are read block by block.
+const LONG: u32 = 50_000;
 
 /// Numbers of which no extreme may be lost; all are in the index `steps_curve`.
 const SERIES: usize = 8;
@@ -30,48 +34,84 @@ impl Store {
     pub async fn curves(&self, run: &RunId, query: &CurveQuery) -> Result<Curves, StoreFailure> {
         let mut conn = self.read("read curves").await?;
         let run_no = run_no(&mut conn, run).await?;
-        let (from, to) = (query.from.unwrap_or(0), query.to.unwrap_or(u32::MAX));
-        let max_points = query.max_points.unwrap_or(DEFAULT_POINTS).clamp(4, MAX_POINTS);
-        let n_steps: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM steps WHERE run_no = ? AND step BETWEEN ? AND ?",
-        )
-        .bind(run_no)
-        .bind(from)
-        .bind(to)
-        .fetch_one(&mut *conn)
-        .await
-        .doing("count steps")?;
-        let n_steps = crate::sql::count(n_steps);
-        let steps = if n_steps <= u64::from(max_points) {
-            all_steps(&mut conn, run_no, from, to).await?
-        } else {
-            let scanned = scan(&mut conn, run_no, from, to).await?;
-            let max_points = usize::try_from(max_points).unwrap_or(usize::MAX);
-            picked_steps(&mut conn, run_no, &scanned.picks(max_points)).await?
+        let Some(range) = present_range(&mut conn, run_no, query).await? else {
+            return Ok(Curves::default());
         };
-        Ok(Curves { steps, n_steps })
+        let max_points = query.max_points.unwrap_or(DEFAULT_POINTS).clamp(4, MAX_POINTS);
+        if range.len() <= max_points {
+            let steps = all_steps(&mut conn, run_no, range).await?;
+            let n_steps = u64::try_from(steps.len()).unwrap_or(u64::MAX);
+            return Ok(Curves { steps, n_steps });
+        }
+        let (points, new_blocks) = if range.len() <= LONG {
+            (Points::of(scan(&mut conn, run_no, range).await?), Vec::new())
+        } else {
+            blocks::read(&mut conn, run_no, range).await?
+        };
+        let max_points = usize::try_from(max_points).unwrap_or(usize::MAX);
+        let steps = picked_steps(&mut conn, run_no, &points.picks(range, max_points)).await?;
+        drop(conn);
+        if !new_blocks.is_empty() {
+            blocks::keep(self, run_no, &new_blocks).await?;
+        }
+        Ok(Curves { steps, n_steps: points.n_steps })
     }
 }
 
-/// The numbers of a range of steps, one column a series.
-#[derive(Default)]
-struct Scanned {
-    steps: Vec<u32>,
-    series: [Vec<Option<f64>>; SERIES],
+/// Steps from the first to the last, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StepRange {
+    first: u32,
+    last: u32,
 }
 
-impl Scanned {
+impl StepRange {
+    fn len(self) -> u32 {
+        (self.last - self.first).saturating_add(1)
+    }
+}
+
+/// The numbers of one step.
+#[derive(Clone, Copy, Debug)]
+struct Scanned {
+    step: u32,
+    values: [Option<f64>; SERIES],
+}
+
+/// The points of each series that may be shown, with their steps.
+#[derive(Debug, Default)]
+struct Points {
+    n_steps: u64,
+    series: [Vec<(u32, Option<f64>)>; SERIES],
+}
+
+impl Points {
+    fn of(rows: Vec<Scanned>) -> Self {
+        let mut points = Self::default();
+        points.extend(rows);
+        points
+    }
+
+    fn extend(&mut self, rows: Vec<Scanned>) {
+        for row in rows {
+            self.n_steps += 1;
+            for (series, value) in self.series.iter_mut().zip(row.values) {
+                series.push((row.step, value));
+            }
+        }
+    }
+
     /// The steps to show: the extremes of each series, first and last step.
-    fn picks(&self, max_points: usize) -> BTreeSet<u32> {
-        let ends = [self.steps.first(), self.steps.last()].into_iter().flatten().copied();
-        let mut picks: BTreeSet<u32> = ends.collect();
-        // `keep_extremes` gives four points at least, which is too many for a tiny chart: then series
+    fn picks(&self, range: StepRange, max_points: usize) -> BTreeSet<u32> {
+        let mut picks = BTreeSet::from([range.first, range.last]);
+        // `keep_extremes` gives four points at least, which is too many for a tiny chart: then the series
         // that come first win.
         let share = (max_points.saturating_sub(2) / SERIES).max(4);
         for series in &self.series {
-            for at in keep_extremes(series, share) {
+            let values: Vec<Option<f64>> = series.iter().map(|(_, value)| *value).collect();
+            for at in keep_extremes(&values, share) {
                 if picks.len() < max_points {
-                    picks.insert(self.steps[at]);
+                    picks.insert(series[at].0);
                 }
             }
         }
@@ -79,20 +119,42 @@ impl Scanned {
     }
 }
 
+/// The part of the asked range that has steps.
+async fn present_range(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    query: &CurveQuery,
+) -> Result<Option<StepRange>, StoreFailure> {
+    let (from, to) = (query.from.unwrap_or(0), query.to.unwrap_or(u32::MAX));
+    // Two look-ups in the index; asked together, SQLite would walk the whole range.
+    let ends: (Option<i64>, Option<i64>) = sqlx::query_as(
+        "SELECT (SELECT min(step) FROM steps WHERE run_no = ?1 AND step BETWEEN ?2 AND ?3), \
+         (SELECT max(step) FROM steps WHERE run_no = ?1 AND step BETWEEN ?2 AND ?3)",
+    )
+    .bind(run_no)
+    .bind(from)
+    .bind(to)
+    .fetch_one(conn)
+    .await
+    .doing("read curves")?;
+    let (Some(first), Some(last)) = ends else { return Ok(None) };
+    Ok(Some(StepRange { first: small(first), last: small(last) }))
+}
+
 async fn scan(
     conn: &mut SqliteConnection,
     run_no: i64,
-    from: u32,
-    to: u32,
-) -> Result<Scanned, StoreFailure> {
+    range: StepRange,
+) -> Result<Vec<Scanned>, StoreFailure> {
     let action = "read curves";
-    let mut scanned = Scanned::default();
-    let mut rows = sqlx::query(SCAN).bind(run_no).bind(from).bind(to).fetch(conn);
+    let mut scanned = Vec::new();
+    let mut rows = sqlx::query(SCAN).bind(run_no).bind(range.first).bind(range.last).fetch(conn);
     while let Some(row) = rows.try_next().await.doing(action)? {
-        scanned.steps.push(row.try_get(0).doing(action)?);
-        for (at, series) in scanned.series.iter_mut().enumerate() {
-            series.push(row.try_get(at + 1).doing(action)?);
+        let mut values = [None; SERIES];
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = row.try_get(at + 1).doing(action)?;
         }
+        scanned.push(Scanned { step: row.try_get(0).doing(action)?, values });
     }
     Ok(scanned)
 }
@@ -100,15 +162,14 @@ async fn scan(
 async fn all_steps(
     conn: &mut SqliteConnection,
     run_no: i64,
-    from: u32,
-    to: u32,
+    range: StepRange,
 ) -> Result<Vec<StepSummary>, StoreFailure> {
     let rows: Vec<String> = sqlx::query_scalar(
         "SELECT summary_json FROM steps WHERE run_no = ? AND step BETWEEN ? AND ? ORDER BY step",
     )
     .bind(run_no)
-    .bind(from)
-    .bind(to)
+    .bind(range.first)
+    .bind(range.last)
     .fetch_all(conn)
     .await
     .doing("read steps")?;
@@ -125,7 +186,7 @@ async fn picked_steps(
          AND step IN (SELECT value FROM json_each(?)) ORDER BY step",
     )
     .bind(run_no)
-    .bind(crate::sql::to_json(picks)?)
+    .bind(to_json(picks)?)
     .fetch_all(conn)
     .await
     .doing("read steps")?;

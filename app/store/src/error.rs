@@ -76,7 +76,7 @@ pub enum StoreFailure {
         message: String,
     },
     /// SQLite failed.
-    #[error("{action}: {source}")]
+    #[error("the store cannot {action}")]
     Sql {
         /// What was being done, such as `record a call`.
         action: &'static str,
@@ -162,19 +162,30 @@ impl StoreFailure {
         Self::NotFound { what: "run", id: run.to_string() }
     }
 
-    pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> Self {
-        Self::Corrupt { what: what.into(), message: why.to_string() }
+    pub(crate) fn corrupt(what: impl Into<String>, why: impl std::fmt::Display) -> Self {
+        Self::Corrupt { what: what.into(), message: format!("{why}") }
     }
 }
 
 impl From<StoreFailure> for StoreError {
     fn from(failure: StoreFailure) -> Self {
-        Self { message: failure.to_string() }
+        Self { message: with_causes(&failure) }
     }
 }
 
 impl From<LeaseError> for StoreError {
     fn from(error: LeaseError) -> Self {
-        Self { message: error.to_string() }
+        Self { message: with_causes(&error) }
     }
+}
+
+/// The engine's error is one sentence, so the causes go into it.
+fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    message
 }

@@ -246,8 +246,7 @@ async fn store_summary(
         summary.spark = spark(conn, run_no).await?;
     }
     // A new phase starts with no counts; a run that is over has none.
-    let drops_progress =
-        view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
+    let drops_progress = view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
     sqlx::query(
         "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
          progress_json = CASE WHEN ? THEN NULL ELSE progress_json END, \
@@ -347,8 +346,11 @@ async fn insert_step(
     run_no: i64,
     step: &StepSummary,
 ) -> Result<(), StoreFailure> {
-    let error_share =
-        if step.n_attempts == 0 { 0.0 } else { f64::from(step.n_errors) / f64::from(step.n_attempts) };
+    let error_share = if step.n_attempts == 0 {
+        0.0
+    } else {
+        f64::from(step.n_errors) / f64::from(step.n_attempts)
+    };
     sqlx::query(
         "INSERT INTO steps (run_no, step, action, candidate_score, current_score, best_score, rollout_hard, \
          rollout_soft, skill_tokens, tokens, error_share, summary_json) \

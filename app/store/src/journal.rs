@@ -8,7 +8,8 @@ use crate::lifecycle::Command;
 use crate::live::Signal;
 use crate::open::Store;
 use crate::outcomes;
-use crate::sql::Doing;
+use crate::reading::run_no;
+use crate::sql::{Doing, from_json};
 use async_trait::async_trait;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
@@ -67,13 +68,8 @@ impl RunJournal {
         active_ms: Option<u64>,
     ) -> Result<Option<Command>, LeaseError> {
         let progress = self.live().unwritten.take();
-        let beat = Beat {
-            owner: &self.owner,
-            now_ms: self.clock.now_ms(),
-            ttl_ms,
-            active_ms,
-            progress,
-        };
+        let beat =
+            Beat { owner: &self.owner, now_ms: self.clock.now_ms(), ttl_ms, active_ms, progress };
         self.store.heartbeat(&self.run, &beat).await
     }
 
@@ -92,6 +88,18 @@ impl RunJournal {
             self.store.signal(Signal::Run(self.run.clone()));
         }
         Ok(())
+    }
+
+    async fn event(&self, key: &str) -> Result<Option<EventKind>, StoreFailure> {
+        let text: Option<String> = sqlx::query_scalar(
+            "SELECT kind_json FROM events WHERE run_no = (SELECT no FROM runs WHERE id = ?) AND key = ?",
+        )
+        .bind(self.run.as_str())
+        .bind(key)
+        .fetch_optional(self.store.reader())
+        .await
+        .doing("look for an event")?;
+        text.map(|text| from_json("an event", &text)).transpose()
     }
 
     async fn insert_outcomes(&self, set: &RolloutSet) -> Result<(), LeaseError> {
@@ -122,6 +130,16 @@ impl RunJournal {
 impl Journal for RunJournal {
     async fn append(&self, key: &str, kind: EventKind) -> Result<(), StoreError> {
         Ok(self.append_event(key, &kind).await?)
+    }
+
+    async fn find(&self, key: &str) -> Result<Option<EventKind>, StoreError> {
+        Ok(self.event(key).await?)
+    }
+
+    async fn find_outcomes(&self, key: &str) -> Result<Option<RolloutSet>, StoreError> {
+        let mut conn = self.store.read("read outcomes").await?;
+        let run_no = run_no(&mut conn, &self.run).await?;
+        Ok(outcomes::read_set(&mut conn, run_no, key).await?)
     }
 
     async fn keep_outcomes(&self, set: &RolloutSet) -> Result<(), StoreError> {

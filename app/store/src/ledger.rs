@@ -7,7 +7,7 @@ pub(crate) use writer::{KnownBlobs, Writer};
 use crate::blobs::{self, Blob};
 use crate::error::StoreFailure;
 use crate::open::Store;
-use crate::sql::{Column, Doing, count, from_json, small};
+use crate::sql::{Column, Doing, count, from_json, small, to_json};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use skillopt_domain::hash::Sha256Hex;
@@ -16,20 +16,27 @@ use skillopt_engine::ports::{
     ChatReply, Ledger, Message, ModelError, RecordedCall, Speaker, StoreError,
 };
 use sqlx::sqlite::SqliteRow;
-use writer::Prepared;
+use writer::{Prepared, Recorded};
 
-const FIND: &str = "SELECT calls.*, blobs.codec, blobs.size, blobs.bytes \
+const FIND: &str = "SELECT finish, prompt_tokens, completion_tokens, cost_usd_micros, latency_ms, attempts, \
+     adaptations, codec, size, bytes FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
+const FIND_WHOLE: &str = "SELECT calls.*, blobs.codec, blobs.size, blobs.bytes \
      FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
 
 #[async_trait]
 impl Ledger for Store {
     async fn find(&self, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError> {
-        let row = self.call_row(key).await?;
+        let row = self.call_row(FIND, key).await?;
         Ok(row.as_ref().map(reply_of).transpose()?)
     }
 
-    async fn record(&self, call: RecordedCall) -> Result<(), StoreError> {
-        self.inner.ledger.record(Prepared::of(&call, &self.inner.known_blobs)?).await
+    async fn record(&self, call: RecordedCall) -> Result<ChatReply, StoreError> {
+        let prepared = Prepared::of(&call, &self.inner.known_blobs)?;
+        let earlier = match self.inner.ledger.record(prepared).await? {
+            Recorded::Ours => None,
+            Recorded::MaybeEarlier => self.find(&call.key).await?,
+        };
+        Ok(earlier.unwrap_or(call.reply))
     }
 
     async fn record_failure(
@@ -48,7 +55,7 @@ impl Store {
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
     pub async fn find_call(&self, key: &Sha256Hex) -> Result<Option<RecordedCall>, StoreFailure> {
-        let Some(row) = self.call_row(key).await? else { return Ok(None) };
+        let Some(row) = self.call_row(FIND_WHOLE, key).await? else { return Ok(None) };
         let sent: Vec<(Speaker, String)> = from_json("a call's messages", &row.text("messages")?)?;
         let mut conn = self.read("read a call").await?;
         let mut messages = Vec::with_capacity(sent.len());
@@ -68,8 +75,12 @@ impl Store {
         }))
     }
 
-    async fn call_row(&self, key: &Sha256Hex) -> Result<Option<SqliteRow>, StoreFailure> {
-        sqlx::query(FIND)
+    async fn call_row(
+        &self,
+        select: &'static str,
+        key: &Sha256Hex,
+    ) -> Result<Option<SqliteRow>, StoreFailure> {
+        sqlx::query(select)
             .bind(key.as_str())
             .fetch_optional(self.reader())
             .await
@@ -85,13 +96,15 @@ impl Store {
         let action = "log a failed call";
         let mut tx = self.write(action).await?;
         sqlx::query(
-            "INSERT INTO call_failures (key, role, kind, message, attempts) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO call_failures (key, role, kind, message, attempts, billed_json) \
+             VALUES (?, ?, ?, ?, ?, ?)",
         )
         .bind(key.as_str())
         .bind(role.as_str())
         .bind(error.kind.as_str())
         .bind(error.message.as_str())
         .bind(error.attempts)
+        .bind(to_json(&error.billed)?)
         .execute(&mut *tx)
         .await
         .doing(action)?;

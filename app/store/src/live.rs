@@ -61,7 +61,8 @@ impl Store {
             .await
             .doing("read changed runs")?;
         let token = rows.last().map_or(token, |(_, changed)| count(*changed));
-        let runs = rows.iter().map(|(id, _)| crate::runs::parse_id(id)).collect::<Result<_, _>>()?;
+        let runs =
+            rows.iter().map(|(id, _)| crate::runs::parse_id(id)).collect::<Result<_, _>>()?;
         Ok(Changes { runs, token })
     }
 

@@ -4,6 +4,7 @@ use crate::blobs::chunks;
 use crate::error::StoreFailure;
 use crate::ledger::word;
 use crate::sql::{Column, Doing, from_json, hash, small, to_json};
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::{Outcome, RolloutPurpose, RolloutSet, TaskOutcome};
 use skillopt_domain::score::{Score, TaskScore};
@@ -41,12 +42,34 @@ pub(crate) async fn insert(
                 .push_bind(columns.truncated)
                 .push_bind(columns.reason)
                 .push_bind(columns.code)
-                .push_bind(outcome.call.as_ref().map(|call| call.as_str()))
+                .push_bind(outcome.call.as_ref().map(Sha256Hex::as_str))
                 .push_bind(outcome.cached);
         });
         insert.build().execute(&mut *conn).await.doing("keep outcomes")?;
     }
     Ok(())
+}
+
+/// A kept set by its key.
+pub(crate) async fn read_set(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    key: &str,
+) -> Result<Option<RolloutSet>, StoreFailure> {
+    let row = sqlx::query("SELECT * FROM rollout_sets WHERE run_no = ? AND key = ?")
+        .bind(run_no)
+        .bind(key)
+        .fetch_optional(&mut *conn)
+        .await
+        .doing("read a rollout set")?;
+    let Some(row) = row else { return Ok(None) };
+    let outcomes = sqlx::query("SELECT * FROM outcomes WHERE set_id = ? ORDER BY id")
+        .bind(row.int("id")?)
+        .fetch_all(conn)
+        .await
+        .doing("read outcomes")?;
+    let outcomes = outcomes.iter().map(task_outcome).collect::<Result<_, _>>()?;
+    Ok(Some(RolloutSet { outcomes, ..rollout_set(&row)? }))
 }
 
 /// An outcome from its row.

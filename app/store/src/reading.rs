@@ -188,10 +188,7 @@ async fn run_row(conn: &mut SqliteConnection, run: &RunId) -> Result<SqliteRow, 
     row.ok_or_else(|| StoreFailure::no_run(run))
 }
 
-async fn read_view(
-    conn: &mut SqliteConnection,
-    row: &SqliteRow,
-) -> Result<RunView, StoreFailure> {
+async fn read_view(conn: &mut SqliteConnection, row: &SqliteRow) -> Result<RunView, StoreFailure> {
     let run_no = row.int("no")?;
     let mut view = fold::stored_view(conn, run_no).await?;
     view.seq = count(row.int("seq")?);

@@ -27,18 +27,22 @@ impl Store {
 
         let mut counting = QueryBuilder::<Sqlite>::new("SELECT count(*) FROM runs WHERE 1 ");
         push_filters(&mut counting, query);
-        let total: i64 =
-            counting.build_query_scalar().fetch_one(&mut *conn).await.doing(action)?;
+        let total: i64 = counting.build_query_scalar().fetch_one(&mut *conn).await.doing(action)?;
 
         let mut select = QueryBuilder::<Sqlite>::new("SELECT no, ");
         select.push(sort.column.sql);
-        select.push(" AS sort_value, summary_json, spend_json, progress_json FROM runs WHERE 1 ");
+        // Sorted by small values first, so that only the rows of the page are read whole.
+        select.push(
+            " AS sort_value, summary_json, spend_json, progress_json FROM runs \
+             WHERE no IN (SELECT no FROM runs WHERE 1 ",
+        );
         push_filters(&mut select, query);
         if let Some(after) = &after {
             sort.push_after(&mut select, after)?;
         }
         sort.push_order(&mut select);
-        select.push(" LIMIT ").push_bind(limit + 1);
+        select.push(" LIMIT ").push_bind(limit + 1).push(")");
+        sort.push_order(&mut select);
         let rows = select.build().fetch_all(&mut *conn).await.doing(action)?;
 
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -79,7 +83,12 @@ enum ValueKind {
 
 static COLUMNS: [SortColumn; 6] = [
     SortColumn { name: "created", sql: "created_at_ms", kind: ValueKind::Int, is_nullable: false },
-    SortColumn { name: "name", sql: "name COLLATE NOCASE", kind: ValueKind::Text, is_nullable: false },
+    SortColumn {
+        name: "name",
+        sql: "name COLLATE NOCASE",
+        kind: ValueKind::Text,
+        is_nullable: false,
+    },
     SortColumn { name: "best", sql: "best_score", kind: ValueKind::Real, is_nullable: true },
     SortColumn { name: "steps", sql: "n_steps", kind: ValueKind::Int, is_nullable: false },
     SortColumn { name: "status", sql: "status", kind: ValueKind::Text, is_nullable: false },

@@ -9,7 +9,7 @@ use crate::live::Signal;
 use crate::open::Store;
 use crate::sql::{Column, Doing, count, from_json, int, to_json};
 use skillopt_domain::api::RunSummary;
-use skillopt_domain::config::{Resolved, RunConfig};
+use skillopt_domain::config::{ModelRole, Resolved, RunConfig};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
@@ -118,6 +118,25 @@ impl Store {
         row_of(&row.ok_or_else(|| StoreFailure::no_run(run))?)
     }
 
+    /// Puts another config in the place of a run's own, such as one with higher caps.
+    ///
+    /// # Errors
+    /// [`StoreFailure::NotFound`], or the store cannot be written.
+    pub async fn replace_config(&self, run: &RunId, config: &Resolved) -> Result<(), StoreFailure> {
+        let action = "change a run's config";
+        let mut tx = self.write(action).await?;
+        let head = RunHead::load(&mut tx, run).await?;
+        sqlx::query("UPDATE run_documents SET config_json = ? WHERE run_no = ?")
+            .bind(to_json(config)?)
+            .bind(head.no)
+            .execute(&mut *tx)
+            .await
+            .doing(action)?;
+        tx.commit().await.doing(action)?;
+        self.signal(Signal::Run(run.clone()));
+        Ok(())
+    }
+
     /// The newest run of a run folder.
     ///
     /// # Errors
@@ -140,11 +159,12 @@ impl Store {
     /// # Errors
     /// [`StoreFailure::NotFound`], or the store cannot be read.
     pub async fn run_summary(&self, run: &RunId) -> Result<RunSummary, StoreFailure> {
-        let row = sqlx::query("SELECT summary_json, spend_json, progress_json FROM runs WHERE id = ?")
-            .bind(run.as_str())
-            .fetch_optional(self.reader())
-            .await
-            .doing("read a run")?;
+        let row =
+            sqlx::query("SELECT summary_json, spend_json, progress_json FROM runs WHERE id = ?")
+                .bind(run.as_str())
+                .fetch_optional(self.reader())
+                .await
+                .doing("read a run")?;
         summary_of(&row.ok_or_else(|| StoreFailure::no_run(run))?)
     }
 }
@@ -216,7 +236,7 @@ fn first_summary(run: &NewRun) -> RunSummary {
     let config = RunConfig::from_resolved(&run.config).ok();
     let model = |role| config.as_ref().map(|config| config.role(role));
     let name = |role| model(role).map(|model| model.model.clone()).unwrap_or_default();
-    let is_simulated = |role| model(role).is_some_and(|model| model.is_simulated());
+    let is_simulated = |role| model(role).is_some_and(ModelRole::is_simulated);
     RunSummary {
         id: run.id.clone(),
         name: run.name.clone(),

@@ -51,7 +51,9 @@ pub(crate) fn hash(text: &str) -> Result<Sha256Hex, StoreFailure> {
     Sha256Hex::parse(text).map_err(|err| StoreFailure::corrupt(format!("the hash {text:?}"), err))
 }
 
-/// Columns with the column's name in errors.
+const READ: &str = "read a stored value";
+
+/// Columns by name and type.
 pub(crate) trait Column {
     fn text(&self, column: &'static str) -> Result<String, StoreFailure>;
     fn text_or_null(&self, column: &'static str) -> Result<Option<String>, StoreFailure>;
@@ -63,21 +65,21 @@ pub(crate) trait Column {
 
 impl Column for SqliteRow {
     fn text(&self, column: &'static str) -> Result<String, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
     fn text_or_null(&self, column: &'static str) -> Result<Option<String>, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
     fn int(&self, column: &'static str) -> Result<i64, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
     fn int_or_null(&self, column: &'static str) -> Result<Option<i64>, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
     fn real_or_null(&self, column: &'static str) -> Result<Option<f64>, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
     fn bytes(&self, column: &'static str) -> Result<Vec<u8>, StoreFailure> {
-        self.try_get(column).doing(column)
+        self.try_get(column).doing(READ)
     }
 }

@@ -55,11 +55,10 @@ impl Store {
         let mut select = QueryBuilder::<Sqlite>::new(ROW);
         select.push("WHERE outcomes.run_no = ").push_bind(run_no);
         select.push(" AND outcomes.id = ").push_bind(int(id));
-        let row =
-            select.build().fetch_optional(&mut *conn).await.doing("read a trajectory")?;
+        let row = select.build().fetch_optional(&mut *conn).await.doing("read a trajectory")?;
         drop(conn);
-        let row = row
-            .ok_or_else(|| StoreFailure::NotFound { what: "trajectory", id: id.to_string() })?;
+        let row =
+            row.ok_or_else(|| StoreFailure::NotFound { what: "trajectory", id: id.to_string() })?;
         let row = row_of(&row)?;
         let call = match &row.outcome.call {
             Some(key) => self.find_call(key).await?,

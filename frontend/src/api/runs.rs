@@ -1,7 +1,7 @@
 //! Runs: list, detail, evidence, actions and adoptions.
 
 use super::query::{Query, encode};
-use super::{ApiResult, get, get_text, post, post_empty};
+use super::{ApiResult, get, post, post_empty};
 use skillopt_domain::api::{
     About, AdoptPreview, AdoptPreviewRequest, AdoptRequest, ConfigView, CurveQuery, Curves,
     LaunchRequest, Launched, Page, Receipt, RejectedEdit, RunDetail, RunQuery, RunSummary,
@@ -11,7 +11,6 @@ use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
 use skillopt_domain::run::RunStatus;
-use skillopt_domain::view::SkillVersion;
 
 pub(crate) async fn about() -> ApiResult<About> {
     get("about").await
@@ -81,10 +80,6 @@ pub(crate) async fn steps(id: &RunId, from: u32, limit: u32) -> ApiResult<Page<S
     get(&query.on(&format!("runs/{id}/steps"))).await
 }
 
-pub(crate) async fn versions(id: &RunId) -> ApiResult<Vec<SkillVersion>> {
-    get(&format!("runs/{id}/versions")).await
-}
-
 pub(crate) async fn skill(id: &RunId, sha: &Sha256Hex) -> ApiResult<SkillText> {
     get(&format!("runs/{id}/skills/{sha}")).await
 }
@@ -92,10 +87,6 @@ pub(crate) async fn skill(id: &RunId, sha: &Sha256Hex) -> ApiResult<SkillText> {
 /// Where the bytes of a skill can be downloaded.
 pub(crate) fn skill_raw_href(id: &RunId, sha: &Sha256Hex) -> String {
     format!("{}/runs/{id}/skills/{sha}/raw", super::BASE)
-}
-
-pub(crate) async fn skill_raw(id: &RunId, sha: &Sha256Hex) -> ApiResult<String> {
-    get_text(&format!("runs/{id}/skills/{sha}/raw")).await
 }
 
 pub(crate) async fn rejected(id: &RunId) -> ApiResult<Vec<RejectedEdit>> {

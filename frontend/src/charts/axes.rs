@@ -31,14 +31,15 @@ pub(crate) fn axes(plan: &AxesPlan) -> AnyView {
             <text x=left - 6.0 y=y + 3.5 text-anchor="end">{tick_label(*value, distance)}{plan.unit}</text>
         }
     });
-    let labels = step_ticks(plan.steps.0, plan.steps.1, plan.wanted_steps).into_iter().map(|step| {
-        let x = plan.x.at(f64::from(step));
-        let tick = x.floor() + 0.5;
-        view! {
-            <path class="chart__axis" d=format!("M{tick} {floor}v4")/>
-            <text x=x y=floor + 16.0 text-anchor="middle">{step}</text>
-        }
-    });
+    let labels =
+        step_ticks(plan.steps.0, plan.steps.1, plan.wanted_steps).into_iter().map(|step| {
+            let x = plan.x.at(f64::from(step));
+            let tick = x.floor() + 0.5;
+            view! {
+                <path class="chart__axis" d=format!("M{tick} {floor}v4")/>
+                <text x=x y=floor + 16.0 text-anchor="middle">{step}</text>
+            }
+        });
     view! { <g>{grid.collect_view()}{labels.collect_view()}</g> }.into_any()
 }
 
@@ -49,7 +50,9 @@ pub(crate) fn epochs(plan: &AxesPlan, steps_per_epoch: u32) -> AnyView {
         return ().into_any();
     }
     let first = from / steps_per_epoch;
-    let lines = (first..=to / steps_per_epoch).map(|epoch| epoch * steps_per_epoch).filter(|end| *end > from && *end < to);
+    let lines = (first..=to / steps_per_epoch)
+        .map(|epoch| epoch * steps_per_epoch)
+        .filter(|end| *end > from && *end < to);
     let lines = lines.map(|end| {
         let x = plan.x.at(f64::from(end) + 0.5).floor() + 0.5;
         view! { <path class="chart__epoch" d=format!("M{x} {}V{}", plan.frame.top, plan.frame.floor())/> }
@@ -65,5 +68,6 @@ pub(crate) fn future(plan: &AxesPlan, now: u32) -> AnyView {
         return ().into_any();
     }
     let height = plan.frame.floor() - plan.frame.top;
-    view! { <rect class="chart__future" x=from y=plan.frame.top width=width height=height/> }.into_any()
+    view! { <rect class="chart__future" x=from y=plan.frame.top width=width height=height/> }
+        .into_any()
 }

@@ -83,7 +83,8 @@ fn write_looks(chart: &Element, copy: &Element) -> Option<()> {
 fn ground(width: f64, height: f64) -> Option<Element> {
     let ground = document().create_element_ns(Some("http://www.w3.org/2000/svg"), "rect").ok()?;
     let body = document().body()?;
-    let colour = window().get_computed_style(&body).ok()??.get_property_value("background-color").ok()?;
+    let colour =
+        window().get_computed_style(&body).ok()??.get_property_value("background-color").ok()?;
     ground.set_attribute("width", &width.to_string()).ok()?;
     ground.set_attribute("height", &height.to_string()).ok()?;
     ground.set_attribute("fill", &colour).ok()?;
@@ -116,7 +117,9 @@ fn draw(name: &str, image: &HtmlImageElement, width: f64, height: f64) -> Option
     canvas.set_height(super::scale::to_count(height * 2.0));
     let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
     context.scale(2.0, 2.0).ok()?;
-    context.draw_image_with_html_image_element_and_dw_and_dh(image, 0.0, 0.0, width, height).ok()?;
+    context
+        .draw_image_with_html_image_element_and_dw_and_dh(image, 0.0, 0.0, width, height)
+        .ok()?;
     let name = name.to_owned();
     let on_blob = Closure::once_into_js(move |blob: Blob| {
         let _ = save_blob(&name, &blob);

@@ -35,7 +35,8 @@ pub(crate) fn ExportMenu(
         let _ = text.and_then(|text| export::save_text(&file("svg"), "image/svg+xml", &text));
     };
     let png = move |_| {
-        let _ = exports.chart.get_untracked().and_then(|chart| export::save_png(file("png"), &chart));
+        let _ =
+            exports.chart.get_untracked().and_then(|chart| export::save_png(file("png"), &chart));
     };
     let table_word = move || if as_table.get() { "Show as chart" } else { "Show as table" };
     let no_picture = move || as_table.get();

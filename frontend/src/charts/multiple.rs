@@ -40,7 +40,8 @@ pub(crate) fn Multiple(
     let now = move || {
         plot.with(|plot| {
             let step = pointer.cross.get().or_else(|| plot.last_step())?;
-            let values = (0..plot.series.len()).filter_map(|at| plot.value_at(at, step)).map(plan.words);
+            let values =
+                (0..plot.series.len()).filter_map(|at| plot.value_at(at, step)).map(plan.words);
             Some(values.collect::<Vec<_>>().join(" / ")).filter(|words| !words.is_empty())
         })
     };
@@ -63,23 +64,29 @@ pub(crate) fn Multiple(
 fn SeriesKeys(plot: Signal<SmallPlot>) -> impl IntoView {
     // Names do not change while values do.
     let names = Memo::new(move |_| {
-        plot.with(|plot| plot.series.iter().map(|s| (s.name, s.tone, s.dash, s.shape)).collect::<Vec<_>>())
+        plot.with(|plot| {
+            plot.series.iter().map(|s| (s.name, s.tone, s.dash, s.shape)).collect::<Vec<_>>()
+        })
     });
     move || {
-        names.get().into_iter().filter(|_| names.with(|all| all.len() > 1)).map(|(name, tone, dash, shape)| {
-            let sign = if matches!(shape, Shape::Bars | Shape::Stems) {
-                view! { <i class="swatch" data-series=tone></i> }.into_any()
-            } else {
-                view! {
-                    <svg width="14" height="8" aria-hidden="true">
-                        <path class="chart__line" data-series=tone data-dash=dash d="M0 4h14"/>
-                    </svg>
-                }
-                .into_any()
-            };
-            view! { <span class="key">{sign}{name}</span> }
-        })
-        .collect_view()
+        names
+            .get()
+            .into_iter()
+            .filter(|_| names.with(|all| all.len() > 1))
+            .map(|(name, tone, dash, shape)| {
+                let sign = if matches!(shape, Shape::Bars | Shape::Stems) {
+                    view! { <i class="swatch" data-series=tone></i> }.into_any()
+                } else {
+                    view! {
+                        <svg width="14" height="8" aria-hidden="true">
+                            <path class="chart__line" data-series=tone data-dash=dash d="M0 4h14"/>
+                        </svg>
+                    }
+                    .into_any()
+                };
+                view! { <span class="key">{sign}{name}</span> }
+            })
+            .collect_view()
     }
 }
 
@@ -108,7 +115,8 @@ fn SmallChart(
             steps: plot.with(|plot| plot.within(Some(layout.steps)).steps),
         })
     });
-    let view_box = move || layout.with(|layout| format!("0 0 {} {}", layout.frame.width, layout.frame.height));
+    let view_box =
+        move || layout.with(|layout| format!("0 0 {} {}", layout.frame.width, layout.frame.height));
     view! {
         <div node_ref=holder>
             <svg class="chart" viewBox=view_box role="img" aria-label=format!("{} by step", plan.title) node_ref=chart>
@@ -146,7 +154,9 @@ fn dots_layer(plot: &SmallPlot, layout: &AxesPlan, step: u32) -> Option<AnyView>
         return None;
     }
     let dots = plot.series.iter().enumerate().filter_map(|(at, series)| {
-        let value = plot.value_at(at, step).filter(|_| matches!(series.shape, Shape::Line | Shape::Steps))?;
+        let value = plot
+            .value_at(at, step)
+            .filter(|_| matches!(series.shape, Shape::Line | Shape::Steps))?;
         let (x, y) = (layout.x.at(f64::from(step)), layout.y.at(value));
         Some(view! { <circle class="chart__dot" data-series=series.tone cx=x cy=y r="3"/> })
     });

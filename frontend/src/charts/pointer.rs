@@ -41,7 +41,9 @@ impl Ground {
             ("ArrowLeft", Some(now)) => {
                 self.steps.iter().rev().copied().find(|step| *step < now).or(Some(now))
             }
-            ("ArrowRight", Some(now)) => self.steps.iter().copied().find(|step| *step > now).or(Some(now)),
+            ("ArrowRight", Some(now)) => {
+                self.steps.iter().copied().find(|step| *step > now).or(Some(now))
+            }
             ("End" | "ArrowLeft" | "ArrowRight", _) => last,
             _ => None,
         }
@@ -124,12 +126,16 @@ pub(crate) fn hit_area(pointer: Pointer, ground: Signal<Ground>) -> impl IntoVie
         .attr("y", move || frame().top)
         .attr("width", width)
         .attr("height", height);
-    hit.on(leptos::ev::pointermove, move |event| ground.with_untracked(|ground| pointer.on_move(&event, ground)))
-        .on(leptos::ev::pointerdown, move |event| ground.with_untracked(|ground| pointer.on_down(&event, ground)))
-        .on(leptos::ev::pointerup, move |_| ground.with_untracked(|ground| pointer.on_up(ground)))
-        .on(leptos::ev::pointercancel, move |_| pointer.brush.set(None))
-        .on(leptos::ev::pointerleave, move |_| pointer.on_leave())
-        .on(leptos::ev::dblclick, move |_| pointer.on_zoom.run(None))
+    hit.on(leptos::ev::pointermove, move |event| {
+        ground.with_untracked(|ground| pointer.on_move(&event, ground));
+    })
+    .on(leptos::ev::pointerdown, move |event| {
+        ground.with_untracked(|ground| pointer.on_down(&event, ground));
+    })
+    .on(leptos::ev::pointerup, move |_| ground.with_untracked(|ground| pointer.on_up(ground)))
+    .on(leptos::ev::pointercancel, move |_| pointer.brush.set(None))
+    .on(leptos::ev::pointerleave, move |_| pointer.on_leave())
+    .on(leptos::ev::dblclick, move |_| pointer.on_zoom.run(None))
 }
 
 /// The brush as it is drawn.
@@ -161,7 +167,8 @@ mod tests {
     use super::*;
 
     fn ground() -> Ground {
-        let frame = Frame { width: 100.0, height: 10.0, left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 };
+        let frame =
+            Frame { width: 100.0, height: 10.0, left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 };
         Ground { frame, x: frame.x((0.0, 10.0)), steps: vec![0, 2, 9] }
     }
 

@@ -34,11 +34,16 @@ pub(crate) fn readout(point: &ScorePoint, is_share: bool) -> AnyView {
 
 fn step_rows(point: &ScorePoint, action: Action, is_share: bool) -> Vec<AnyView> {
     let mut rows = vec![row(Some(mark_key(action)), "candidate", scored(point.candidate, point.n))];
-    let interval = point.candidate.zip(point.n).filter(|_| is_share).and_then(|(score, n)| wilson(score, n));
+    let interval =
+        point.candidate.zip(point.n).filter(|_| is_share).and_then(|(score, n)| wilson(score, n));
     if let Some((low, high)) = interval {
         rows.push(row(None, "95 % interval", format!("{low:.2} to {high:.2}").into_any()));
     }
-    rows.push(row(Some(line_key("current")), "current before", fmt::score(point.current_before).into_any()));
+    rows.push(row(
+        Some(line_key("current")),
+        "current before",
+        fmt::score(point.current_before).into_any(),
+    ));
     rows.push(row(Some(line_key("1")), "best", fmt::score(point.best).into_any()));
     if point.candidate.is_some() {
         let flips = format!("{} fixed, {} broke", point.fixed, point.broke);

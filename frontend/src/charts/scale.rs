@@ -93,7 +93,14 @@ pub(crate) fn step_ticks(first: u32, last: u32, wanted: u32) -> Vec<u32> {
 }
 
 /// A tick's label with as many places as the distance of the ticks asks for.
+/// Thousands are written short.
 pub(crate) fn tick_label(value: f64, step: f64) -> String {
+    for (unit, sign) in [(1e9, " G"), (1e6, " M"), (1e3, " k")] {
+        // A step of less than a hundredth of the unit would need more places than it saves.
+        if step >= unit / 100.0 && value.abs() >= 10.0 * unit {
+            return tick_label(value / unit, step / unit) + sign;
+        }
+    }
     let places = (0..6).find(|places| {
         let scaled = step * 10f64.powi(*places);
         (scaled - scaled.round()).abs() < 1e-6
@@ -184,7 +191,9 @@ mod tests {
     fn labels_have_the_places_that_their_distance_needs() {
         assert_eq!(tick_label(0.5, 0.1), "0.5");
         assert_eq!(tick_label(0.25, 0.05), "0.25");
-        assert_eq!(tick_label(12000.0, 2000.0), "12\u{202f}000");
+        assert_eq!(tick_label(12000.0, 2000.0), "12 k");
+        assert_eq!(tick_label(8000.0, 2000.0), "8000");
+        assert_eq!(tick_label(2_500_000.0, 500_000.0), "2500 k");
         assert_eq!(tick_label(-2.0, 1.0), "\u{2212}2");
     }
 }

@@ -43,10 +43,14 @@ pub(crate) fn points(view: &RunView, steps: &[StepSummary]) -> Vec<ScorePoint> {
         broke: 0,
         budget: 0,
     });
-    let mut current = first.and_then(|version| version.score);
+    // The score before a step is known when the step before it is among them (a long run comes thinned), and
+    // can be compared when it rests on as many tasks.
+    let mut last =
+        (0, first.and_then(|version| version.score), first.and_then(|version| version.n));
     let steps = steps.iter().map(|step| {
-        let before = std::mem::replace(&mut current, step.current_score);
-        of_step(step, before)
+        let now = (step.step, step.current_score, step.current_n);
+        let (number, current, n) = std::mem::replace(&mut last, now);
+        of_step(step, current.filter(|_| number + 1 == step.step && n == step.n_selection))
     });
     start.into_iter().chain(steps).collect()
 }
@@ -97,12 +101,6 @@ pub(crate) fn pixels(
         .collect()
 }
 
-/// The index of the point nearest to a pixel.
-pub(crate) fn nearest(points: &[ScorePoint], x: &Scale, pixel: f64) -> Option<usize> {
-    let away = |point: &ScorePoint| (x.at(f64::from(point.step)) - pixel).abs();
-    (0..points.len()).min_by(|a, b| away(&points[*a]).total_cmp(&away(&points[*b])))
-}
-
 /// The points within a zoom, both ends included.
 pub(crate) fn within(points: &[ScorePoint], zoom: Option<(u32, u32)>) -> Vec<ScorePoint> {
     let Some((from, to)) = zoom else { return points.to_vec() };
@@ -144,15 +142,6 @@ mod tests {
         assert_eq!(brushed(&x, &frame, 51.0, 24.0), Some((2, 6)));
         assert_eq!(brushed(&x, &frame, 50.0, 52.0), None);
         assert_eq!(brushed(&x, &frame, -40.0, 400.0), Some((0, 10)));
-    }
-
-    #[test]
-    fn the_nearest_point_is_found_by_pixels() {
-        let points = [point(0, 0.5), point(4, 0.6), point(10, 0.7)];
-        let x = Scale { domain: (0.0, 10.0), range: (0.0, 100.0) };
-        assert_eq!(nearest(&points, &x, 30.0), Some(1));
-        assert_eq!(nearest(&points, &x, 1000.0), Some(2));
-        assert_eq!(nearest(&[], &x, 0.0), None);
     }
 
     #[test]

@@ -51,8 +51,13 @@ pub(crate) fn ScoreChart(
     let chart = NodeRef::<svg::Svg>::new();
     let as_table = RwSignal::new(false);
     let name = StoredValue::new(plan.with_untracked(|plan| format!("{}-score", plan.name)));
-    let exports = Exports { name, chart, table: Signal::derive(move || points.with(|points| csv_table(points))) };
-    let note = move || plan.with(|plan| format!("{}, gate on the selection split, {}", plan.metric, fmt::n(plan.n)));
+    let exports = Exports {
+        name,
+        chart,
+        table: Signal::derive(move || points.with(|points| csv_table(points))),
+    };
+    let note =
+        move || plan.with(|plan| format!("{}, selection split, {}", plan.metric, fmt::n(plan.n)));
     view! {
         <div class="panel__head">
             <h3 id="score-title">"Score"</h3>
@@ -149,7 +154,9 @@ fn Plot(
     let pointer = choices.pointer;
     let layout = Memo::new(move |_| {
         let total = plan.with(|plan| plan.total_steps);
-        points.with(|points| layout(points, total, choices.zoom.get(), (width.get() - 24.0).max(240.0)))
+        points.with(|points| {
+            layout(points, total, choices.zoom.get(), (width.get() - 24.0).max(240.0))
+        })
     });
     let ground = Signal::derive(move || {
         layout.with(|layout| Ground {
@@ -167,7 +174,10 @@ fn Plot(
             event.prevent_default();
         }
     };
-    let view_box = move || layout.with(|layout| format!("0 0 {} {}", layout.axes.frame.width, layout.axes.frame.height));
+    let view_box = move || {
+        layout
+            .with(|layout| format!("0 0 {} {}", layout.axes.frame.width, layout.axes.frame.height))
+    };
     view! {
         <div
             class="chart-box" node_ref=holder tabindex="0" role="group" on:keydown=on_key
@@ -228,15 +238,10 @@ fn ground_layer(layout: &Layout, plan: &ScorePlan) -> AnyView {
     let axes_plan = &layout.axes;
     let frame = axes_plan.frame;
     let now = layout.points.last().map_or(0, |point| point.step);
-    let left_steps = plan.total_steps.saturating_sub(now);
-    let room = frame.end() - axes_plan.x.at(f64::from(now));
-    let words = plan.left.as_ref().filter(|_| room > 150.0 && !layout.is_zoomed && left_steps > 0).map(|left| {
-        let middle = axes_plan.x.at(f64::from(now)) + room / 2.0;
-        let words = format!("{}, {left}", fmt::plural(u64::from(left_steps), "step left", "steps left"));
-        view! { <text x=middle y=frame.top + 16.0 text-anchor="middle">{words}</text> }
-    });
+    let words = future_words(layout, plan, now);
     let has_epochs = plan.steps_per_epoch > 0 && plan.steps_per_epoch < plan.total_steps;
-    let name = if has_epochs && !layout.is_narrow { "step (dotted: end of an epoch)" } else { "step" };
+    let name =
+        if has_epochs && !layout.is_narrow { "step (dotted: end of an epoch)" } else { "step" };
     let still_to_come = (!layout.is_zoomed).then(|| future(axes_plan, now));
     view! {
         <g>
@@ -250,6 +255,26 @@ fn ground_layer(layout: &Layout, plan: &ScorePlan) -> AnyView {
     .into_any()
 }
 
+/// What is still to come, written where no line runs.
+fn future_words(layout: &Layout, plan: &ScorePlan, now: u32) -> Option<AnyView> {
+    let (frame, x, y) = (layout.axes.frame, &layout.axes.x, &layout.axes.y);
+    let left_steps = plan.total_steps.saturating_sub(now);
+    let from = x.at(f64::from(now));
+    let room = frame.end() - from;
+    let left =
+        plan.left.as_ref().filter(|_| room > 190.0 && !layout.is_zoomed && left_steps > 0)?;
+    let last = layout.points.last();
+    let lines = [last.and_then(|point| point.best), last.and_then(|point| point.current)];
+    let is_free = |at: &f64| lines.iter().flatten().all(|score| (y.at(*score) - at).abs() > 14.0);
+    let at =
+        [frame.top + 16.0, frame.top + 44.0, frame.floor() - 40.0].into_iter().find(is_free)?;
+    let steps = fmt::plural(u64::from(left_steps), "step left", "steps left");
+    let text = view! {
+        <text x=from + room / 2.0 y=at text-anchor="middle">{format!("{steps}, {left}")}</text>
+    };
+    Some(text.into_any())
+}
+
 fn lines_layer(layout: &Layout, smoothing: f64) -> AnyView {
     let scales = (&layout.axes.x, &layout.axes.y);
     let points = &layout.points;
@@ -257,8 +282,13 @@ fn lines_layer(layout: &Layout, smoothing: f64) -> AnyView {
     let smoothed = smooth(&raw, smoothing);
     let on_screen = |values: &[Option<f64>]| {
         // A step without a candidate is no gap in the line: nothing was measured, so nothing is missing.
-        let pairs = points.iter().zip(values).filter_map(|(point, value)| value.map(|value| (point.step, value)));
-        let pixels: Vec<_> = pairs.map(|(step, value)| Some((scales.0.at(f64::from(step)), scales.1.at(value)))).collect();
+        let pairs = points
+            .iter()
+            .zip(values)
+            .filter_map(|(point, value)| value.map(|value| (point.step, value)));
+        let pixels: Vec<_> = pairs
+            .map(|(step, value)| Some((scales.0.at(f64::from(step)), scales.1.at(value))))
+            .collect();
         line(&pixels)
     };
     let until = points.last().map(|point| scales.0.at(f64::from(point.step)));
@@ -282,13 +312,16 @@ fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
         let (px, py) = (x.at(f64::from(point.step)), y.at(score));
         match action {
             Action::Accept | Action::AcceptNewBest => accepted.push_str(&triangle(px, py, r)),
-            Action::Reject => rejected.push_str(&cross(px, py, if layout.is_narrow { 2.8 } else { 3.6 })),
+            Action::Reject => {
+                rejected.push_str(&cross(px, py, if layout.is_narrow { 2.8 } else { 3.6 }));
+            }
             Action::Inconclusive | Action::SkipNoPatches | Action::SkipNoChange => {
                 undecided.push_str(&diamond(px, py, r));
             }
         }
     }
-    let start = layout.points.first().filter(|point| point.step == 0).and_then(|point| point.candidate);
+    let start =
+        layout.points.first().filter(|point| point.step == 0).and_then(|point| point.candidate);
     let start_dot = start.map(|score| {
         view! { <circle class="chart__dot" data-series="current" cx=x.at(0.0) cy=y.at(score) r="3.5"/> }
     });
@@ -315,7 +348,8 @@ fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
 fn end_labels(layout: &Layout, start: Option<f64>) -> Option<AnyView> {
     let last = layout.points.last().filter(|_| !layout.is_narrow)?;
     let (frame, y) = (layout.axes.frame, &layout.axes.y);
-    let current = last.current.filter(|current| last.best.is_some_and(|best| (best - current).abs() > 1e-9));
+    let current =
+        last.current.filter(|current| last.best.is_some_and(|best| (best - current).abs() > 1e-9));
     let labels = [("best", "1", last.best), ("current", "current", current), ("start", "", start)];
     let labels: Vec<_> =
         labels.into_iter().filter_map(|(name, tone, score)| Some((name, tone, score?))).collect();

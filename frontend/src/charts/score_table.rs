@@ -12,7 +12,8 @@ const WINDOW: usize = 500;
 
 /// For a file: all digits, stable words.
 pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
-    let head = ["step", "action", "candidate", "current", "best", "n", "fixed", "broke", "edit_budget"];
+    let head =
+        ["step", "action", "candidate", "current", "best", "n", "fixed", "broke", "edit_budget"];
     let row = |point: &ScorePoint| {
         vec![
             point.step.to_string(),
@@ -60,7 +61,8 @@ fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
     };
     let counts = point.candidate.filter(|_| point.step > 0).map(|_| (point.fixed, point.broke));
     let n = point.n.map_or_else(|| fmt::MISSING.to_owned(), |n| n.to_string());
-    let shown = |value: Option<u32>| value.map_or_else(|| fmt::MISSING.to_owned(), |v| v.to_string());
+    let shown =
+        |value: Option<u32>| value.map_or_else(|| fmt::MISSING.to_owned(), |v| v.to_string());
     view! {
         <tr>
             <td>{name}</td>

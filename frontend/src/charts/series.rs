@@ -45,15 +45,11 @@ pub(crate) struct SmallPlot {
 }
 
 impl SmallPlot {
-    /// There is a value somewhere.
-    pub(crate) fn has_values(&self) -> bool {
-        self.series.iter().any(|series| series.values.iter().any(Option::is_some))
-    }
-
     /// Only the steps of a zoom.
     pub(crate) fn within(&self, zoom: Option<(u32, u32)>) -> Self {
         let Some((from, to)) = zoom else { return self.clone() };
-        let keep: Vec<usize> = (0..self.steps.len()).filter(|at| (from..=to).contains(&self.steps[*at])).collect();
+        let keep: Vec<usize> =
+            (0..self.steps.len()).filter(|at| (from..=to).contains(&self.steps[*at])).collect();
         let series = self.series.iter().map(|series| Series {
             values: keep.iter().map(|at| series.values[*at]).collect(),
             ..series.clone()
@@ -67,14 +63,21 @@ impl SmallPlot {
 
     /// Ticks that cover all values; bars and stems start at zero.
     pub(crate) fn ticks(&self, wanted: u32) -> Vec<f64> {
-        let stands_on_zero = self.series.iter().any(|s| matches!(s.shape, Shape::Bars | Shape::Stems));
-        let lines = self.series.iter().filter(|s| s.shape != Shape::Bars).flat_map(|s| s.values.iter().flatten().copied());
+        let stands_on_zero =
+            self.series.iter().any(|s| matches!(s.shape, Shape::Bars | Shape::Stems));
+        let lines = self
+            .series
+            .iter()
+            .filter(|s| s.shape != Shape::Bars)
+            .flat_map(|s| s.values.iter().flatten().copied());
         let limit = self.limit.as_ref().map(|limit| limit.value);
-        let all: Vec<f64> = lines.chain(self.stacks()).chain(limit).filter(|v| v.is_finite()).collect();
+        let all: Vec<f64> =
+            lines.chain(self.stacks()).chain(limit).filter(|v| v.is_finite()).collect();
         if all.is_empty() {
             return ticks(0.0, 1.0, wanted);
         }
-        let low = if stands_on_zero { 0.0 } else { all.iter().copied().fold(f64::INFINITY, f64::min) };
+        let low =
+            if stands_on_zero { 0.0 } else { all.iter().copied().fold(f64::INFINITY, f64::min) };
         let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         ticks(low, high, wanted)
     }
@@ -112,7 +115,9 @@ impl SmallPlot {
                 .filter(|series| series.shape == Shape::Bars)
                 .filter_map(|series| series.values[at])
                 .sum();
-            let Some(value) = self.series[index].values[at].filter(|value| *value > 0.0) else { continue };
+            let Some(value) = self.series[index].values[at].filter(|value| *value > 0.0) else {
+                continue;
+            };
             let (top, foot) = (y.at(below + value), y.at(below));
             let left = x.at(f64::from(*step)) - width / 2.0;
             let _ = write!(out, "M{left:.1} {foot}V{top}h{width:.1}V{foot}z");
@@ -126,7 +131,13 @@ impl SmallPlot {
         for (step, value) in self.steps.iter().zip(&series.values) {
             let Some(value) = value.filter(|value| *value > 0.0) else { continue };
             let (at, top) = (x.at(f64::from(*step)), y.at(value));
-            let _ = write!(out, "M{:.1} {foot}V{top}h1.5V{foot}zM{:.1} {:.1}h5v5h-5z", at - 0.75, at - 2.5, top - 2.5);
+            let _ = write!(
+                out,
+                "M{:.1} {foot}V{top}h1.5V{foot}zM{:.1} {:.1}h5v5h-5z",
+                at - 0.75,
+                at - 2.5,
+                top - 2.5
+            );
         }
         out
     }
@@ -145,7 +156,8 @@ impl SmallPlot {
 
     /// The numbers as a table.
     pub(crate) fn table(&self) -> Table {
-        let head = std::iter::once("step").chain(self.series.iter().map(|s| s.name)).map(str::to_owned);
+        let head =
+            std::iter::once("step").chain(self.series.iter().map(|s| s.name)).map(str::to_owned);
         let rows = self.steps.iter().enumerate().map(|(at, step)| {
             std::iter::once(step.to_string())
                 .chain(self.series.iter().map(|series| number(series.values[at])))
@@ -210,7 +222,6 @@ mod tests {
     #[test]
     fn nothing_is_a_plot_too() {
         let empty = SmallPlot::default();
-        assert!(!empty.has_values());
         assert_eq!(empty.last_step(), None);
         assert_eq!(empty.ticks(2).first(), Some(&0.0));
         assert_eq!(plot().table().rows[1], ["2", "3", "4"]);

@@ -19,7 +19,9 @@ pub(crate) fn measured(node: NodeRef<html::Div>, before: f64) -> ReadSignal<f64>
             let element = element.clone();
             move || {
                 let now = element.get_bounding_client_rect().width().round();
-                if now > 0.0 && width.try_get_untracked().is_some_and(|old| (old - now).abs() >= 1.0) {
+                if now > 0.0
+                    && width.try_get_untracked().is_some_and(|old| (old - now).abs() >= 1.0)
+                {
                     let _ = set_width.try_set(now);
                 }
             }

@@ -29,7 +29,7 @@ pub(crate) fn DiffView(
     let eol = diff.eol_change.map(|(old, new)| {
         view! { <p class="small second diff__note">{format!("Line ends change from {} to {}.", eol_name(old), eol_name(new))}</p> }
     });
-    let rows = StoredValue::new(folded(&diff));
+    let rows = StoredValue::new(folded(diff.lines));
     let tables = match layout {
         DiffLayout::Unified => view! { <Unified rows label=label/> }.into_any(),
         DiffLayout::SideBySide => view! {

@@ -73,7 +73,7 @@ impl From<EditStatus> for Look {
             EditStatus::Duplicate => ("duplicate", "copy"),
             EditStatus::Empty | EditStatus::OverBudget => ("over", "minus"),
             EditStatus::Conflict => ("conflict", "x"),
-            EditStatus::BrokenMarkdown => ("conflict", "warning"),
+            EditStatus::BrokenMarkdown | EditStatus::LeftOut => ("conflict", "warning"),
             EditStatus::UnknownOp => ("conflict", "help"),
         };
         look(status_word, icon, status.label())
@@ -84,6 +84,7 @@ impl From<Change> for Look {
     fn from(change: Change) -> Self {
         match change {
             Change::Fixed => look("fixed", "triup", "fixed"),
+            Change::Refused => look("warning", "warning", "refused"),
             Change::Broke => look("broke", "tridown", "broke"),
             Change::Rose => look("accepted", "up", "rose"),
             Change::Fell => look("rejected", "down", "fell"),

@@ -54,9 +54,9 @@ fn as_f64(value: usize) -> f64 {
 }
 
 #[component]
-pub(crate) fn Spark(values: Vec<f64>) -> impl IntoView {
+pub(crate) fn Spark<'a>(values: &'a [f64]) -> impl IntoView + use<> {
     let area = LineBox { left: 2.0, right: RIGHT, top: PAD, bottom: HEIGHT - PAD };
-    match step_line(&values, area) {
+    match step_line(values, area) {
         None => view! { <span class="table__dim">{crate::fmt::MISSING}</span> }.into_any(),
         Some(line) => view! {
             <svg class="spark" viewBox=format!("0 0 {WIDTH} {HEIGHT}") aria-hidden="true">

@@ -37,8 +37,7 @@ impl StageState {
 pub(crate) fn StageBars(
     phase: Option<Phase>,
     /// How much of the running stage is done, as a CSS percentage.
-    #[prop(into)]
-    done: String,
+    done: &'static str,
 ) -> impl IntoView {
     view! {
         <ol class="stages6" aria-label="Stage">
@@ -46,7 +45,7 @@ pub(crate) fn StageBars(
                 .map(|stage| {
                     let state = StageState::of(stage, phase);
                     let is_running = state == StageState::Running;
-                    let done = if is_running { done.clone() } else { "0%".to_owned() };
+                    let done = if is_running { done } else { "0%" };
                     view! {
                         <li data-status=state.as_str() aria-current=is_running.then_some("step") style:--done=done>
                             <i></i>

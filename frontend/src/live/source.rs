@@ -114,7 +114,7 @@ pub(crate) fn open(plan: StreamPlan) -> StreamHandle {
     connect(handle);
     let on_visibility =
         window_event_listener(ev::Custom::<Event>::new("visibilitychange"), move |_| {
-            follow_visibility(handle)
+            follow_visibility(handle);
         });
     on_cleanup(move || {
         on_visibility.remove();

@@ -57,7 +57,9 @@ fn crumbs(name: Option<String>, id: Option<RunId>, tab: Option<RunTab>) -> Vec<C
     let runs = Crumb::link("Runs", "/runs");
     let name = name.unwrap_or_else(|| "Run".to_owned());
     match (id, tab.filter(|tab| *tab != RunTab::Curves)) {
-        (Some(id), Some(tab)) => vec![runs, Crumb::link(name, format!("/runs/{id}")), Crumb::here(tab.label())],
+        (Some(id), Some(tab)) => {
+            vec![runs, Crumb::link(name, format!("/runs/{id}")), Crumb::here(tab.label())]
+        }
         _ => vec![runs, Crumb::here(name)],
     }
 }
@@ -72,7 +74,11 @@ fn NoSuchRun() -> impl IntoView {
 }
 
 #[component]
-fn LoadedRun(id: RunId, tab: Memo<Option<RunTab>>, name: RwSignal<Option<String>>) -> impl IntoView {
+fn LoadedRun(
+    id: RunId,
+    tab: Memo<Option<RunTab>>,
+    name: RwSignal<Option<String>>,
+) -> impl IntoView {
     let detail = LocalResource::new(move || {
         let id = id.clone();
         async move { api::run(&id).await }
@@ -140,9 +146,8 @@ fn NoSuchTab(run: RunState) -> impl IntoView {
 
 #[component]
 fn RunTabs(run: RunState, tab: Memo<Option<RunTab>>) -> impl IntoView {
-    let counts = Memo::new(move |_| {
-        run.view.with(|view| (view.n_steps, view.versions.len(), view.seq))
-    });
+    let counts =
+        Memo::new(move |_| run.view.with(|view| (view.n_steps, view.versions.len(), view.seq)));
     let tabs = Signal::derive(move || {
         let (n_steps, n_versions, seq) = counts.get();
         RunTab::ALL

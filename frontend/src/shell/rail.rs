@@ -50,6 +50,7 @@ pub(super) fn Rail() -> impl IntoView {
                 "Keys"
                 <span class="rail__count"><kbd>"?"</kbd></span>
             </button>
+            <AboutNote/>
         </nav>
     }
 }
@@ -94,6 +95,17 @@ fn count_running() -> Signal<u64> {
         }
     });
     Signal::derive(move || u64::try_from(running.with(BTreeSet::len)).unwrap_or(0))
+}
+
+/// Which program this is and where it keeps its data. Nothing while it is not known.
+#[component]
+fn AboutNote() -> impl IntoView {
+    let about = LocalResource::new(|| async { api::about().await.ok() });
+    move || {
+        about.get().flatten().map(|about| {
+            view! { <p class="rail__note" title=about.data_dir.clone()>"SkillOpt " {about.version}</p> }
+        })
+    }
 }
 
 #[component]

@@ -52,7 +52,8 @@ pub(crate) fn sha_of(path: &Path) -> io::Result<Option<Sha256Hex>> {
 pub(crate) fn backup_path(path: &Path, sha: &Sha256Hex) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for digits in [8, 16, 64] {
-        let backup = path.with_file_name(format!("{name}.skillopt-backup-{}", &sha.as_str()[..digits]));
+        let backup =
+            path.with_file_name(format!("{name}.skillopt-backup-{}", &sha.as_str()[..digits]));
         match sha_of(&backup)? {
             Some(other) if other != *sha => {}
             _ => return Ok(backup),

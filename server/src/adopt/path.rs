@@ -119,7 +119,9 @@ impl AdoptRoots {
             (None, _) => PathBuf::from(typed),
         };
         if !path.is_absolute() {
-            return Err(PathError::Form("give a path from the root, such as /home/me/SKILL.md or ~/SKILL.md"));
+            return Err(PathError::Form(
+                "give a path from the root, such as /home/me/SKILL.md or ~/SKILL.md",
+            ));
         }
         if path.components().any(|part| part == Component::ParentDir) {
             return Err(PathError::Form("give the path without `..`"));

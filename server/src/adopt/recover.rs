@@ -1,8 +1,10 @@
 //! After a crash: what became of adoptions whose end the store does not know. Looks at live files and never
 //! writes them, so that an edit made since is safe.
 
-use super::adopter::{AdoptError, Adopter, blocking, read_live};
+use super::adopter::{Adopter, blocking};
+use super::error::AdoptError;
 use super::live_file;
+use super::write::read_live;
 use skillopt_store::Adoption;
 use std::path::Path;
 

@@ -1,7 +1,9 @@
 //! Taking an adoption back: the bytes from before return, if the live file is still what was adopted.
 
-use super::adopter::{AdoptError, Adopter, Write, blocking, read_live, write_live};
+use super::adopter::{Adopter, blocking};
+use super::error::AdoptError;
 use super::live_file;
+use super::write::{Write, read_live, write_live};
 use skillopt_domain::api::Receipt;
 use skillopt_domain::ids::AdoptionId;
 use skillopt_store::AdoptionState;
@@ -20,23 +22,32 @@ impl Adopter {
 
     async fn revert_now(&self, id: &AdoptionId, actor: &str) -> Result<Receipt, AdoptError> {
         let adoption = self.store.adoption(id).await?;
-        let adoption = adoption.ok_or_else(|| AdoptError::NotFound(format!("there is no adoption {id}")))?;
+        let adoption =
+            adoption.ok_or_else(|| AdoptError::NotFound(format!("there is no adoption {id}")))?;
         let path = PathBuf::from(&adoption.receipt.real_path);
         let lock = self.lock_of(&path);
         let _held = lock.lock().await;
         // Read again: another request may have reverted it while this one waited.
-        let state = self.store.adoption(id).await?.map(|adoption| (adoption.state, adoption.receipt));
+        let state =
+            self.store.adoption(id).await?.map(|adoption| (adoption.state, adoption.receipt));
         match state {
             Some((AdoptionState::Reverted, receipt)) => return Ok(receipt),
             Some((AdoptionState::Done, _)) => {}
-            _ => return Err(AdoptError::Refused("only a finished adoption can be reverted".to_owned())),
+            _ => {
+                return Err(AdoptError::Refused(
+                    "only a finished adoption can be reverted".to_owned(),
+                ));
+            }
         }
         let (receipt, roots) = (adoption.receipt, self.roots.clone());
         blocking(move || {
             // The rules hold for this write too: a symlink may lead elsewhere by now.
             let allowed = roots.resolve(&receipt.real_path)?;
             if allowed.real != path {
-                return Err(AdoptError::Refused(format!("{} leads to another file now", path.display())));
+                return Err(AdoptError::Refused(format!(
+                    "{} leads to another file now",
+                    path.display()
+                )));
             }
             restore(&receipt, &path)
         })
@@ -63,7 +74,10 @@ fn restore(receipt: &Receipt, path: &Path) -> Result<(), AdoptError> {
         (Some(before), Some(backup)) => {
             let backup = PathBuf::from(backup);
             let kept = read_live(&backup)?.filter(|kept| kept.sha == *before).ok_or_else(|| {
-                AdoptError::Refused(format!("the backup {} is gone or was changed", backup.display()))
+                AdoptError::Refused(format!(
+                    "the backup {} is gone or was changed",
+                    backup.display()
+                ))
             })?;
             let write = Write {
                 id: receipt.id.clone(),

@@ -1,7 +1,7 @@
 //! Adoption against real files, with crashes at every point.
 
-use super::adopter::{Watcher, WritePoint};
 use super::live_file;
+use super::write::{Watcher, WritePoint};
 use super::{AdoptError, AdoptRoots, Adopter};
 use crate::testing::{IMPROVED, INITIAL, TestClock, trained_run};
 use rstest::rstest;
@@ -57,7 +57,12 @@ impl World {
         }
     }
 
-    async fn adopt(&self, path: &Path, expected: Option<&str>, key: &str) -> Result<Receipt, AdoptError> {
+    async fn adopt(
+        &self,
+        path: &Path,
+        expected: Option<&str>,
+        key: &str,
+    ) -> Result<Receipt, AdoptError> {
         self.adopter.adopt(self.request(path, expected, key), "local").await
     }
 
@@ -132,7 +137,10 @@ async fn c63_a_file_that_changed_is_never_overwritten() {
     fs::write(&path, "edited since").unwrap();
     let err = world.adopt(&path, Some(LIVE), "k").await.unwrap_err();
     let live = Sha256Hex::of("edited since");
-    assert!(matches!(&err, AdoptError::FileChanged { live: Some(sha), .. } if *sha == live), "{err}");
+    assert!(
+        matches!(&err, AdoptError::FileChanged { live: Some(sha), .. } if *sha == live),
+        "{err}"
+    );
     assert!(err.to_string().contains(live.as_str()));
     assert_eq!(read(&path), "edited since");
     assert_eq!(world.others("SKILL.md"), Vec::<String>::new());
@@ -340,7 +348,12 @@ fn a_backup_name_that_is_taken_gets_longer() {
     let path = dir.path().join("SKILL.md");
     let sha = Sha256Hex::of(INITIAL);
     let first = live_file::backup_path(&path, &sha).unwrap();
-    assert!(first.display().to_string().ends_with(&format!("SKILL.md.skillopt-backup-{}", &sha.as_str()[..8])));
+    assert!(
+        first
+            .display()
+            .to_string()
+            .ends_with(&format!("SKILL.md.skillopt-backup-{}", &sha.as_str()[..8]))
+    );
     fs::write(&first, "other bytes").unwrap();
     assert_ne!(live_file::backup_path(&path, &sha).unwrap(), first);
     fs::write(&first, INITIAL).unwrap();

@@ -49,7 +49,9 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Vec<Receipt>>> {
     let adoptions = state.store.list_adoptions(query.run.as_ref()).await?;
     let written = |state| matches!(state, AdoptionState::Done | AdoptionState::Reverted);
-    Ok(Json(adoptions.into_iter().filter(|one| written(one.state)).map(|one| one.receipt).collect()))
+    Ok(Json(
+        adoptions.into_iter().filter(|one| written(one.state)).map(|one| one.receipt).collect(),
+    ))
 }
 
 /// Restores what was there before, if the live file is still what was adopted.

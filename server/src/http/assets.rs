@@ -83,7 +83,8 @@ pub(crate) async fn asset(
 }
 
 fn not_built() -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_TYPE, "text/html; charset=utf-8")];
+    let headers =
+        [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_TYPE, "text/html; charset=utf-8")];
     (StatusCode::SERVICE_UNAVAILABLE, headers, NOT_BUILT).into_response()
 }
 
@@ -93,7 +94,9 @@ fn find(assets: &Assets, name: &str, asked: &HeaderMap) -> Option<Response> {
     let bytes = compressed.or_else(|| assets.get(name))?;
     let etag = format!("\"{}\"", Sha256Hex::of(&bytes).short());
     let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| {
-        known.to_str().is_ok_and(|list| list.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag))
+        known.to_str().is_ok_and(|list| {
+            list.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
+        })
     });
     let mut response = if is_known {
         StatusCode::NOT_MODIFIED.into_response()

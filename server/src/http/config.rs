@@ -54,7 +54,9 @@ pub(crate) async fn check(
 /// The values that a YAML config sets, for the form.
 #[utoipa::path(post, path = "/config/import", tag = "config", request_body = YamlText,
     responses((status = 200, body = BTreeMap<String, String>), (status = 422, body = Problem)))]
-pub(crate) async fn import(Json(text): Json<YamlText>) -> ApiResult<Json<BTreeMap<String, String>>> {
+pub(crate) async fn import(
+    Json(text): Json<YamlText>,
+) -> ApiResult<Json<BTreeMap<String, String>>> {
     let resolved = from_yaml_text("pasted YAML", &text.yaml)?;
     Ok(Json(chosen_values(&resolved)))
 }
@@ -71,7 +73,10 @@ pub(crate) async fn export(
 }
 
 /// Form fields over the environment, checked key by key.
-pub(crate) fn resolve_form(state: &AppState, request: &LaunchRequest) -> Result<Resolved, BadConfig> {
+pub(crate) fn resolve_form(
+    state: &AppState,
+    request: &LaunchRequest,
+) -> Result<Resolved, BadConfig> {
     let flags = form_fields(&request.values);
     load(Sources { file: None, env: state.hosting.environment(), flags: &flags })
 }

@@ -1,10 +1,11 @@
 //! The first thing that every request meets, whatever its route: is this host name served here, and did a
 //! page of ours (or no page at all) send it? A local server is reachable from every web page on the machine.
 
-use super::origin::Authority;
+use super::origin::Authority as Name;
 use super::problem::{ApiError, ApiResult};
 use super::state::{AppState, HostRules};
 use axum::extract::{Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -31,12 +32,14 @@ fn check(rules: &HostRules, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
 
 /// All names that a request gives must be ours: the `Host` header, and the authority of an absolute target
 /// or of HTTP/2.
-fn check_host(rules: &HostRules, uri: &Uri, headers: &HeaderMap) -> ApiResult<Authority> {
-    let names = headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
-    let names: Vec<&str> = uri.authority().map(|name| name.as_str()).into_iter().chain(names).collect();
+fn check_host(rules: &HostRules, uri: &Uri, headers: &HeaderMap) -> ApiResult<Name> {
+    let names =
+        headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
+    let names: Vec<&str> =
+        uri.authority().map(Authority::as_str).into_iter().chain(names).collect();
     let mut known = None;
     for name in &names {
-        match Authority::parse(name).filter(|host| rules.allows(host)) {
+        match Name::parse(name).filter(|host| rules.allows(host)) {
             Some(host) => known = Some(host),
             None => return Err(wrong_host(name)),
         }
@@ -59,10 +62,10 @@ fn check_fetch_site(headers: &HeaderMap) -> ApiResult<()> {
     }
 }
 
-fn check_origin(rules: &HostRules, host: &Authority, headers: &HeaderMap) -> ApiResult<()> {
+fn check_origin(rules: &HostRules, host: &Name, headers: &HeaderMap) -> ApiResult<()> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let text = origin.to_str().unwrap_or_default();
-    let is_ours = Authority::of_origin(text)
+    let is_ours = Name::of_origin(text)
         .is_some_and(|origin| origin.is_same_place(host) || rules.is_configured(&origin));
     if is_ours {
         Ok(())

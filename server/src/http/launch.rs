@@ -5,7 +5,7 @@ use super::extract::Json;
 use super::problem::{ApiError, ApiResult};
 use super::sample;
 use super::state::{ACTOR, AppState};
-use crate::host::NewRunRequest;
+use crate::host::{HostError, LeaseWish, NewRunRequest};
 use axum::extract::State;
 use skillopt_domain::api::{ConfigCheck, LaunchRequest, Launched, Preflight, Problem};
 
@@ -49,8 +49,22 @@ async fn queue(state: &AppState, request: LaunchRequest) -> ApiResult<Json<Launc
         fresh: request.fresh,
         out_root: None,
         actor: ACTOR.to_owned(),
+        lease: LeaseWish::Later,
     };
     let id = state.hosting.create(new).await?;
     state.supervisor.launch(id.clone());
     Ok(Json(Launched { id }))
+}
+
+impl From<HostError> for ApiError {
+    fn from(err: HostError) -> Self {
+        match err {
+            HostError::BadConfig(problems) => problems.into(),
+            HostError::Store(failure) => failure.into(),
+            HostError::Held { .. } | HostError::Forbidden(_) | HostError::Lost { .. } => {
+                Self::Conflict(err.to_string())
+            }
+            HostError::Folder { .. } | HostError::Open(_) => Self::internal(err),
+        }
+    }
 }

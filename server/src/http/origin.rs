@@ -32,7 +32,9 @@ impl Authority {
             return None;
         }
         let port = match port {
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => Some(digits.parse().ok()?),
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+                Some(digits.parse().ok()?)
+            }
             Some(_) => return None,
             None => None,
         };
@@ -107,7 +109,11 @@ mod tests {
     #[case("2130706433", false)]
     #[case("localhost localhost", false)]
     fn c69_only_loopback_names_mean_this_machine(#[case] text: &str, #[case] is_ours: bool) {
-        assert_eq!(Authority::parse(text).is_some_and(|host| host.is_loopback()), is_ours, "{text}");
+        assert_eq!(
+            Authority::parse(text).is_some_and(|host| host.is_loopback()),
+            is_ours,
+            "{text}"
+        );
     }
 
     #[rstest]

@@ -161,6 +161,8 @@ pub(crate) async fn answer_with_problems(request: Request, next: Next) -> Respon
     }) {
         response = render(err, &request_id, &route);
     }
+    let status = response.status().as_u16();
+    tracing::debug!(request.id = request_id, route, status, "answered");
     if let Ok(value) = HeaderValue::from_str(&request_id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

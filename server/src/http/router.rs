@@ -6,8 +6,10 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
+use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
+use skillopt_domain::run::RunStatus;
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::openapi::{Info, OpenApi};
+use utoipa::openapi::{Components, Info, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -61,7 +63,7 @@ pub fn router(state: AppState) -> Router {
         .with_state(state)
 }
 
-/// The API as an OpenAPI document.
+/// The description of the API.
 #[must_use]
 pub fn openapi() -> OpenApi {
     documented().into_openapi()
@@ -74,5 +76,13 @@ fn documented() -> OpenApiRouter<AppState> {
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some("Train a skill document and watch it improve. Local; needs no key."))
         .build();
+    // Types that only queries name; bodies bring theirs along.
+    document.components = Some(
+        Components::builder()
+            .schema_from::<OutcomeKind>()
+            .schema_from::<RolloutPurpose>()
+            .schema_from::<RunStatus>()
+            .build(),
+    );
     OpenApiRouter::with_openapi(document).nest(API, api())
 }

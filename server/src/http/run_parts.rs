@@ -9,8 +9,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use skillopt_domain::api::{
-    ConfigRow, ConfigView, CurveQuery, Curves, Page, Problem, RejectedEdit, SkillText, StepDetail, Trajectory,
-    TrajectoryPage, TrajectoryQuery,
+    ConfigRow, ConfigView, CurveQuery, Curves, Page, Problem, RejectedEdit, SkillText, StepDetail,
+    Trajectory, TrajectoryPage, TrajectoryQuery,
 };
 use skillopt_domain::config::{Value, find_key};
 use skillopt_domain::event::{RunEvent, StepSummary};

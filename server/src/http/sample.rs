@@ -54,7 +54,11 @@ pub(crate) async fn values(data_dir: &Path) -> Result<BTreeMap<String, String>, 
 
 /// What the sample config sets itself; its base holds the defaults, which are built in.
 fn config_values() -> Result<BTreeMap<String, String>, BadConfig> {
-    let own: String = CONFIG.lines().filter(|line| !line.starts_with("_base_")).flat_map(|line| [line, "\n"]).collect();
+    let own: String = CONFIG
+        .lines()
+        .filter(|line| !line.starts_with("_base_"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
     Ok(chosen_values(&from_yaml_text("sample.yaml", &own)?))
 }
 

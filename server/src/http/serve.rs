@@ -4,14 +4,16 @@
 use super::assets::Assets;
 use super::router::router;
 use super::state::{AppState, HostRules, Parts};
-use crate::adopt::{AdoptRoots, Adopter};
+use crate::adopt::{AdoptError, AdoptRoots, Adopter};
 use crate::host::Hosting;
 use crate::live::Live;
 use crate::supervisor::Supervisor;
+use skillopt_store::StoreFailure;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -64,7 +66,9 @@ pub enum ServeError {
         url: String,
     },
     /// The port belongs to a skillopt with another data directory.
-    #[error("port {port} already serves skillopt for {data_dir} at http://127.0.0.1:{port}; add --port")]
+    #[error(
+        "port {port} already serves skillopt for {data_dir} at http://127.0.0.1:{port}; add --port"
+    )]
     PortIsSkillopt {
         /// The port.
         port: u16,
@@ -77,9 +81,12 @@ pub enum ServeError {
     /// The operating system refused.
     #[error("cannot serve: {0}")]
     Io(#[from] io::Error),
-    /// The store failed while starting.
-    #[error("cannot prepare the store")]
-    Store(#[from] skillopt_store::StoreError),
+    /// Adoptions of an earlier crash could not be closed.
+    #[error("cannot find out what became of interrupted adoptions: {0}")]
+    Recovery(#[source] AdoptError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreFailure),
 }
 
 /// Serves until `stop` fires, then lets runs and answers end. `on_ready` gets the address for people.
@@ -99,25 +106,30 @@ pub async fn serve(
     let url = format!("http://{}", listener.local_addr()?);
     lock.announce(&url)?;
 
-    let state = assemble(&options, hosting, hosts, &stop);
-    state.adopter.recover().await?;
+    let state = assemble(&options, hosting, hosts, &stop).await?;
+    state.adopter.recover().await.map_err(ServeError::Recovery)?;
     let supervisor = state.supervisor.clone();
-    let live = state.live.clone();
-    let watch = supervisor.watch();
+    let (live, adopter) = (state.live.clone(), state.adopter.clone());
     on_ready(&url);
 
-    let closing = stop.clone();
-    let server = axum::serve(listener, router(state)).with_graceful_shutdown(closing.cancelled_owned());
+    let closing = stop.clone().cancelled_owned();
+    let server = axum::serve(listener, router(state)).with_graceful_shutdown(closing);
     let served = async {
-        tokio::select! {
+        // Answers that do not end in time are cut; none of them holds anything that is not in the store.
+        let result = tokio::select! {
             result = server => result,
             () = drained(&stop) => Ok(()),
-        }
+        };
+        // Also when the listener failed by itself.
+        stop.cancel();
+        result
     };
-    let (result, ()) = tokio::join!(served, watch);
-    // Also when the listener failed by itself.
-    stop.cancel();
-    supervisor.shut_down(DRAIN).await;
+    let runs = async {
+        stop.cancelled().await;
+        supervisor.shut_down(DRAIN).await;
+    };
+    let (result, (), ()) = tokio::join!(served, supervisor.watch(), runs);
+    adopter.close().await;
     live.close().await;
     Ok(result?)
 }
@@ -205,26 +217,32 @@ impl InstanceLock {
     }
 }
 
-fn assemble(
+async fn assemble(
     options: &ServeOptions,
     hosting: Hosting,
     hosts: HostRules,
     stop: &CancellationToken,
-) -> AppState {
-    let store = hosting.store().clone();
+) -> Result<AppState, StoreFailure> {
+    let (store, clock) = (hosting.store().clone(), hosting.clock());
     let working_dir = std::env::current_dir().ok();
     let folders = options.adopt_roots.iter().cloned().chain(working_dir);
     let roots = AdoptRoots::new(options.home.clone(), folders.chain([options.data_dir.clone()]));
-    AppState::new(Parts {
-        adopter: Adopter::new(store.clone(), roots),
-        live: Live::new(store, stop.clone()),
-        supervisor: Supervisor::new(hosting.clone(), options.max_parallel_runs, stop.clone()),
+    Ok(AppState::new(Parts {
+        adopter: Adopter::new(store.clone(), roots, clock.clone()),
+        live: Live::start(store.clone(), stop.clone()).await?,
+        supervisor: Supervisor::new(
+            store.clone(),
+            Arc::new(hosting.clone()),
+            clock,
+            options.max_parallel_runs,
+        ),
+        store,
         hosting,
         hosts,
         assets: options.assets.clone().map_or(Assets::Embedded, Assets::Folder),
         data_dir: options.data_dir.clone(),
         stop: stop.clone(),
-    })
+    }))
 }
 
 #[cfg(test)]

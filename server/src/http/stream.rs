@@ -42,7 +42,9 @@ pub(crate) async fn run(
     let frames = state.live.run(run, after).await?;
     let events = frames.map(|frame| {
         Ok::<_, Infallible>(match frame {
-            Frame::Event { seq, json } => Event::default().event("event").id(seq.to_string()).data(&*json),
+            Frame::Event { seq, json } => {
+                Event::default().event("event").id(seq.to_string()).data(&*json)
+            }
             Frame::Progress(json) => Event::default().event("progress").data(&*json),
         })
     });
@@ -53,7 +55,10 @@ pub(crate) async fn run(
 #[utoipa::path(get, path = "/stream", tag = "live",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub(crate) async fn rows(State(state): State<AppState>) -> impl IntoResponse + use<> {
-    let rows = state.live.rows().map(|json| Ok::<_, Infallible>(Event::default().event("run").data(&*json)));
+    let rows = state
+        .live
+        .rows()
+        .map(|json| Ok::<_, Infallible>(Event::default().event("run").data(&*json)));
     Sse::new(greeting().chain(rows)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
 }
 
@@ -64,11 +69,9 @@ fn greeting() -> impl futures::Stream<Item = Result<Event, Infallible>> + Send {
 
 fn start(query: &StreamQuery, headers: &HeaderMap) -> ApiResult<u64> {
     match headers.get(LAST_EVENT_ID) {
-        Some(id) => id
-            .to_str()
-            .ok()
-            .and_then(|id| id.trim().parse().ok())
-            .ok_or_else(|| ApiError::BadRequest("Last-Event-ID must be the number of an event".to_owned())),
+        Some(id) => id.to_str().ok().and_then(|id| id.trim().parse().ok()).ok_or_else(|| {
+            ApiError::BadRequest("Last-Event-ID must be the number of an event".to_owned())
+        }),
         None => Ok(query.after.unwrap_or(0)),
     }
 }

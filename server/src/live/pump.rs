@@ -22,7 +22,7 @@ pub(super) struct Pump {
     desk: Arc<Desk>,
     signals: Receiver<Signal>,
     // Changes up to here are known.
-    token: Option<u64>,
+    token: u64,
     // Runs whose viewers lack events.
     fresh: HashSet<RunId>,
     // Runs whose row changed since the last tick.
@@ -32,17 +32,11 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    pub(super) fn new(store: Store, desk: Arc<Desk>) -> Self {
+    pub(super) async fn new(store: Store, desk: Arc<Desk>) -> Result<Self, StoreFailure> {
         let signals = store.subscribe();
-        Self {
-            store,
-            desk,
-            signals,
-            token: None,
-            fresh: HashSet::new(),
-            rows: HashSet::new(),
-            own: HashSet::new(),
-        }
+        let token = store.changed_runs_since(u64::MAX).await?.token;
+        let (fresh, rows, own) = (HashSet::new(), HashSet::new(), HashSet::new());
+        Ok(Self { store, desk, signals, token, fresh, rows, own })
     }
 
     pub(super) async fn work(mut self, stop: CancellationToken) {
@@ -109,16 +103,11 @@ impl Pump {
             self.fresh.clear();
             self.rows.clear();
             self.own.clear();
-            self.token = None;
             return Ok(());
         }
-        let known = self.token.unwrap_or(u64::MAX);
-        let changes = self.store.changed_runs_since(known).await?;
-        if self.token.is_none() {
-            // What changed while nobody watched is in the store, where a new viewer starts.
-            self.suspect_all();
-        }
-        self.token = Some(changes.token);
+        // The token stays where it is while nobody watches: a first viewer's table may be older than this look.
+        let changes = self.store.changed_runs_since(self.token).await?;
+        self.token = changes.token;
         for run in &changes.runs {
             if !self.own.contains(run) {
                 self.send_progress_of_others(run).await?;

@@ -34,7 +34,7 @@ async fn a_viewer_gets_what_it_missed_and_then_what_comes() {
     let store = Store::in_memory().await.unwrap();
     let run = live_run(&store).await;
     let stop = CancellationToken::new();
-    let live = Live::new(store.clone(), stop.clone());
+    let live = Live::start(store.clone(), stop.clone()).await.unwrap();
     let before = store.max_seq(&run.id).await.unwrap();
     warn(&run, 1).await;
     let mut frames = pin!(live.run(run.id.clone(), before).await.unwrap());
@@ -53,10 +53,13 @@ async fn fifty_viewers_get_every_event_once_and_in_order_whenever_they_come() {
     let store = Store::in_memory().await.unwrap();
     let run = live_run(&store).await;
     let stop = CancellationToken::new();
-    let live = Live::new(store.clone(), stop.clone());
+    let live = Live::start(store.clone(), stop.clone()).await.unwrap();
     let last = store.max_seq(&run.id).await.unwrap() + 1300;
-    let watch = async |late: u64| {
-        tokio::time::sleep(Duration::from_millis(late)).await;
+    let watch = async |comes_after: u64| {
+        let mut signals = store.subscribe();
+        while store.max_seq(&run.id).await.unwrap() < comes_after {
+            let _ = signals.recv().await;
+        }
         let mut frames = pin!(live.run(run.id.clone(), 0).await.unwrap());
         for expected in 1..=last {
             assert_eq!(next_seq(&mut frames).await, expected);
@@ -67,7 +70,7 @@ async fn fifty_viewers_get_every_event_once_and_in_order_whenever_they_come() {
             warn(&run, n).await;
         }
     };
-    tokio::join!(write, futures::future::join_all((0..50).map(|n| watch(n * 5))));
+    tokio::join!(write, futures::future::join_all((0..50).map(|n| watch(n * 20))));
     stop.cancel();
 }
 
@@ -78,21 +81,13 @@ async fn events_of_another_process_are_found_by_polling() {
         (Store::open(dir.path()).await.unwrap(), Store::open(dir.path()).await.unwrap());
     let run = live_run(&theirs).await;
     let stop = CancellationToken::new();
-    let live = Live::new(ours.clone(), stop.clone());
+    let live = Live::start(ours.clone(), stop.clone()).await.unwrap();
     let seen = ours.max_seq(&run.id).await.unwrap();
     let mut frames = pin!(live.run(run.id.clone(), seen).await.unwrap());
     let mut rows = pin!(live.rows());
-    let both = async {
-        let seq = next_seq(&mut frames).await;
-        (seq, rows.next().await.unwrap())
-    };
-    let write = async {
-        // After the pump has looked once, so that only polling can find it.
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        warn(&run, 1).await;
-    };
-    let ((seq, row), ()) = tokio::join!(both, write);
-    assert_eq!(seq, seen + 1);
+    warn(&run, 1).await;
+    assert_eq!(next_seq(&mut frames).await, seen + 1);
+    let row = tokio::time::timeout(Duration::from_secs(20), rows.next()).await.unwrap().unwrap();
     assert!(row.contains(run.id.as_str()), "{row}");
     stop.cancel();
 }
@@ -102,7 +97,7 @@ async fn live_counts_are_sent_without_a_number() {
     let store = Store::in_memory().await.unwrap();
     let run = live_run(&store).await;
     let stop = CancellationToken::new();
-    let live = Live::new(store.clone(), stop.clone());
+    let live = Live::start(store.clone(), stop.clone()).await.unwrap();
     let seen = store.max_seq(&run.id).await.unwrap();
     let mut frames = pin!(live.run(run.id.clone(), seen).await.unwrap());
     let progress = Progress {

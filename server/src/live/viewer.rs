@@ -22,7 +22,8 @@ pub(super) fn events(
     frames: Receiver<Frame>,
     stop: CancellationToken,
 ) -> impl Stream<Item = Frame> + Send + use<> {
-    let viewer = Viewer { store, run, last: after, frames, ready: VecDeque::new(), is_behind: true };
+    let viewer =
+        Viewer { store, run, last: after, frames, ready: VecDeque::new(), is_behind: true };
     stream::unfold(viewer, |mut viewer| async move {
         let frame = viewer.next().await?;
         Some((frame, viewer))

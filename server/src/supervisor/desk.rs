@@ -22,7 +22,11 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(max_parallel: usize) -> Self {
-        Self { waiting: VecDeque::new(), at_work: HashSet::new(), max_parallel: max_parallel.max(1) }
+        Self {
+            waiting: VecDeque::new(),
+            at_work: HashSet::new(),
+            max_parallel: max_parallel.max(1),
+        }
     }
 
     /// Lines a run up, unless it waits already.

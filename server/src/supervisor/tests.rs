@@ -87,17 +87,19 @@ impl World {
 #[tokio::test]
 async fn runs_wait_for_a_place_and_start_in_order() {
     let world = World::new(1).await;
-    let (first, second) = (queued_run(&world.store, None).await, queued_run(&world.store, None).await);
-    world.beside(async {
-        world.supervisor.launch(first.clone());
-        world.supervisor.launch(second.clone());
-        world.until(&first, RunStatus::Running).await;
-        assert_eq!(world.status(&second).await, RunStatus::Queued);
-        world.driver.finish.add_permits(1);
-        world.until(&second, RunStatus::Running).await;
-        assert_eq!(world.status(&first).await, RunStatus::Done);
-    })
-    .await;
+    let (first, second) =
+        (queued_run(&world.store, None).await, queued_run(&world.store, None).await);
+    world
+        .beside(async {
+            world.supervisor.launch(first.clone());
+            world.supervisor.launch(second.clone());
+            world.until(&first, RunStatus::Running).await;
+            assert_eq!(world.status(&second).await, RunStatus::Queued);
+            world.driver.finish.add_permits(1);
+            world.until(&second, RunStatus::Running).await;
+            assert_eq!(world.status(&first).await, RunStatus::Done);
+        })
+        .await;
 }
 
 #[tokio::test]
@@ -105,26 +107,32 @@ async fn the_queue_survives_a_restart_and_leaves_runs_of_other_processes_alone()
     let world = World::new(4).await;
     let ours = queued_run(&world.store, None).await;
     let theirs = queued_run(&world.store, Some("another process")).await;
-    world.beside(async {
-        world.until(&ours, RunStatus::Running).await;
-        assert_eq!(world.status(&theirs).await, RunStatus::Queued);
-    })
-    .await;
+    world
+        .beside(async {
+            world.until(&ours, RunStatus::Running).await;
+            assert_eq!(world.status(&theirs).await, RunStatus::Queued);
+        })
+        .await;
 }
 
 #[tokio::test]
 async fn a_run_that_is_cancelled_while_it_waits_never_starts() {
     let world = World::new(1).await;
-    let (first, second) = (queued_run(&world.store, None).await, queued_run(&world.store, None).await);
-    world.beside(async {
-        world.supervisor.launch(first.clone());
-        world.supervisor.launch(second.clone());
-        world.until(&first, RunStatus::Running).await;
-        assert_eq!(world.supervisor.cancel(&second, "local").await.unwrap(), RunStatus::Cancelled);
-        world.driver.finish.add_permits(1);
-        world.until(&first, RunStatus::Done).await;
-    })
-    .await;
+    let (first, second) =
+        (queued_run(&world.store, None).await, queued_run(&world.store, None).await);
+    world
+        .beside(async {
+            world.supervisor.launch(first.clone());
+            world.supervisor.launch(second.clone());
+            world.until(&first, RunStatus::Running).await;
+            assert_eq!(
+                world.supervisor.cancel(&second, "local").await.unwrap(),
+                RunStatus::Cancelled
+            );
+            world.driver.finish.add_permits(1);
+            world.until(&first, RunStatus::Done).await;
+        })
+        .await;
     assert_eq!(world.status(&second).await, RunStatus::Cancelled);
 }
 
@@ -147,20 +155,21 @@ async fn a_stop_interrupts_runs_so_that_they_can_be_resumed() {
 async fn what_is_done_can_neither_be_paused_nor_resumed() {
     let world = World::new(1).await;
     let run = queued_run(&world.store, None).await;
-    world.beside(async {
-        world.supervisor.launch(run.clone());
-        world.driver.finish.add_permits(1);
-        world.until(&run, RunStatus::Done).await;
-        for refused in [
-            world.supervisor.pause(&run, "local").await,
-            world.supervisor.resume(&run, "local").await,
-            world.supervisor.cancel(&run, "local").await,
-        ] {
-            assert!(matches!(
-                refused,
-                Err(ActionError::WrongState { status: RunStatus::Done, .. })
-            ));
-        }
-    })
-    .await;
+    world
+        .beside(async {
+            world.supervisor.launch(run.clone());
+            world.driver.finish.add_permits(1);
+            world.until(&run, RunStatus::Done).await;
+            for refused in [
+                world.supervisor.pause(&run, "local").await,
+                world.supervisor.resume(&run, "local").await,
+                world.supervisor.cancel(&run, "local").await,
+            ] {
+                assert!(matches!(
+                    refused,
+                    Err(ActionError::WrongState { status: RunStatus::Done, .. })
+                ));
+            }
+        })
+        .await;
 }

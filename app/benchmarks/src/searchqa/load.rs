@@ -95,12 +95,16 @@ impl Reader {
     fn split_file(&mut self, folder: &Path, name: SplitName) -> Result<PathBuf, DataError> {
         let part = folder.join(name.folder());
         if !part.is_dir() {
-            return Err(DataError::NoSplitFolder { path: folder.to_owned(), folder: name.folder() });
+            return Err(DataError::NoSplitFolder {
+                path: folder.to_owned(),
+                folder: name.folder(),
+            });
         }
         let mut files = data_files(&part)?.into_iter();
         let first = files.next().ok_or(DataError::NoFile { path: part })?;
         for other in files {
-            let warning = format!("{} is not read: {} comes first", other.display(), first.display());
+            let warning =
+                format!("{} is not read: {} comes first", other.display(), first.display());
             self.warnings.push(warning);
         }
         Ok(first)
@@ -168,7 +172,8 @@ impl Reader {
         if parts[2].is_empty() {
             self.warnings.push("there is no test task: nothing is measured at the end".to_owned());
         }
-        let is_cut = |item: &&Item| cut_context(&item.context, CONTEXT_CHARS) != item.context.trim();
+        let is_cut =
+            |item: &&Item| cut_context(&item.context, CONTEXT_CHARS) != item.context.trim();
         let n_cut = parts.iter().flatten().filter(is_cut).count();
         if n_cut > 0 {
             self.warnings.push(format!(
@@ -189,7 +194,8 @@ fn only_file(path: &Path) -> Result<PathBuf, DataError> {
         [] => Err(DataError::NoFile { path: path.to_owned() }),
         [only] => Ok(only.clone()),
         several => {
-            let name = |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name =
+                |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
             let names = several.iter().filter_map(name).collect::<Vec<_>>().join(", ");
             Err(DataError::SeveralFiles { path: path.to_owned(), names })
         }

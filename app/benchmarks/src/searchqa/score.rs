@@ -152,7 +152,10 @@ mod tests {
     #[case("<answer></answer>", "")]
     #[case("", "")]
     #[case("İ <answer>é</answer>", "é")]
-    fn the_answer_is_the_last_tagged_text_or_the_last_line(#[case] reply: &str, #[case] answer: &str) {
+    fn the_answer_is_the_last_tagged_text_or_the_last_line(
+        #[case] reply: &str,
+        #[case] answer: &str,
+    ) {
         assert_eq!(extract_answer(reply), answer);
     }
 
@@ -173,7 +176,8 @@ mod tests {
 
     #[test]
     fn long_answers_are_shortened_where_they_are_shown() {
-        let reason = fail_reason(&marks("x", &["y".to_owned()]), &"é ".repeat(5000), &["y".to_owned()]);
+        let reason =
+            fail_reason(&marks("x", &["y".to_owned()]), &"é ".repeat(5000), &["y".to_owned()]);
         assert!(reason.chars().count() < 300, "{reason}");
     }
 

@@ -118,14 +118,42 @@ fn a_missing_folder_is_named() {
 
 #[rstest]
 #[case::missing(r#"{"id":"x","question":"q","context":"c"}"#, "answers", "is missing")]
-#[case::null(r#"{"id":"x","question":null,"context":"c","answers":["a"]}"#, "question", "found null")]
-#[case::number_for_text(r#"{"id":7,"question":"q","context":"c","answers":["a"]}"#, "id", "found a number")]
-#[case::number_in_list(r#"{"id":"x","question":"q","context":"c","answers":["a",3]}"#, "answers[1]", "found a number")]
-#[case::text_for_list(r#"{"id":"x","question":"q","context":"c","answers":"a"}"#, "answers", "expected a list of texts, found text")]
-#[case::object(r#"{"id":"x","question":{"en":"q"},"context":"c","answers":["a"]}"#, "question", "found an object")]
-#[case::empty_list(r#"{"id":"x","question":"q","context":"c","answers":[]}"#, "answers", "is an empty list")]
+#[case::null(
+    r#"{"id":"x","question":null,"context":"c","answers":["a"]}"#,
+    "question",
+    "found null"
+)]
+#[case::number_for_text(
+    r#"{"id":7,"question":"q","context":"c","answers":["a"]}"#,
+    "id",
+    "found a number"
+)]
+#[case::number_in_list(
+    r#"{"id":"x","question":"q","context":"c","answers":["a",3]}"#,
+    "answers[1]",
+    "found a number"
+)]
+#[case::text_for_list(
+    r#"{"id":"x","question":"q","context":"c","answers":"a"}"#,
+    "answers",
+    "expected a list of texts, found text"
+)]
+#[case::object(
+    r#"{"id":"x","question":{"en":"q"},"context":"c","answers":["a"]}"#,
+    "question",
+    "found an object"
+)]
+#[case::empty_list(
+    r#"{"id":"x","question":"q","context":"c","answers":[]}"#,
+    "answers",
+    "is an empty list"
+)]
 #[case::blank(r#"{"id":"x","question":" ","context":"c","answers":["a"]}"#, "question", "is empty")]
-#[case::task_type(r#"{"id":"x","question":"q","context":"c","answers":["a"],"task_type":1}"#, "task_type", "found a number")]
+#[case::task_type(
+    r#"{"id":"x","question":"q","context":"c","answers":["a"],"task_type":1}"#,
+    "task_type",
+    "found a number"
+)]
 #[case::no_object("[1]", "", "expected an object, found a list")]
 fn c93_a_bad_row_is_named_with_field_and_problem(
     #[case] row: &str,
@@ -184,11 +212,8 @@ fn a_ratio_split_is_written_as_a_split_folder_that_loads_the_same() {
     let items = std::fs::read_to_string(folder.join("val/items.json")).unwrap();
     assert!(items.contains("\"extra\": 1"), "fields that we do not know are kept");
 
-    let by_folder = SearchQaEnv {
-        split_mode: SplitMode::SplitDir,
-        split_dir: text_of(&folder),
-        ..env
-    };
+    let by_folder =
+        SearchQaEnv { split_mode: SplitMode::SplitDir, split_dir: text_of(&folder), ..env };
     let again = preview(&by_folder).unwrap();
     assert_eq!(again.splits, made.splits);
     let lengths = [SplitName::Train, SplitName::Selection, SplitName::Test]
@@ -261,7 +286,11 @@ fn an_empty_skill_has_no_section() {
 #[case::first_too_long("[DOC] one [DOC] two", 7, "[DOC] o")]
 #[case::no_passages("just text", 4, "just")]
 #[case::counts_characters("[DOC] é [DOC] ü", 8, "[DOC] é")]
-fn a_long_context_ends_at_a_passage(#[case] context: &str, #[case] limit: usize, #[case] cut: &str) {
+fn a_long_context_ends_at_a_passage(
+    #[case] context: &str,
+    #[case] limit: usize,
+    #[case] cut: &str,
+) {
     assert_eq!(prompt::cut_context(context, limit), cut);
 }
 

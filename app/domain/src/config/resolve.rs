@@ -97,8 +97,10 @@ impl Resolved {
     }
 }
 
-/// Checks every setting and picks the strongest one a key: flag, then environment, then file, then base
-/// file, then default. An empty text or `null` counts as "not set here", so that weaker sources show through.
+/// Picks the strongest setting a key and checks it: flag, then environment, then file, then base file, then
+/// default. What a stronger source overrides is not checked, so that a base file may ask for more than this
+/// version can do. An empty text or `null` counts as "not set here", so that weaker sources show through; for
+/// parts that are not built it means "off".
 ///
 /// # Errors
 /// All problems at once, so that a person mends a file in one go.
@@ -106,16 +108,9 @@ pub fn resolve(settings: &[Setting]) -> Result<Resolved, Vec<ConfigProblem>> {
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
     let mut chosen: Vec<(&'static KeySpec, Value, &Place)> = Vec::new();
-    for setting in settings {
+    for setting in strongest(settings) {
         match check(setting) {
-            Checked::Set(spec, value) => {
-                let weaker = |origin: Origin| origin <= setting.place.origin;
-                match chosen.iter_mut().find(|(known, ..)| known.path == spec.path) {
-                    Some(slot) if weaker(slot.2.origin) => *slot = (spec, value, &setting.place),
-                    Some(_) => {}
-                    None => chosen.push((spec, value, &setting.place)),
-                }
-            }
+            Checked::Set(spec, value) => chosen.push((spec, value, &setting.place)),
             Checked::Nothing => {}
             Checked::Warning(message) => warnings.push(problem(setting, message)),
             Checked::Problem(message) => problems.push(problem(setting, message)),
@@ -143,6 +138,30 @@ pub fn resolve(settings: &[Setting]) -> Result<Resolved, Vec<ConfigProblem>> {
     Ok(Resolved { values, warnings })
 }
 
+/// The strongest setting of each key, the later one among equals, in the order in which keys first appear.
+fn strongest(settings: &[Setting]) -> Vec<&Setting> {
+    let mut chosen: Vec<&Setting> = Vec::new();
+    for setting in settings {
+        let off_counts = find_key(&setting.path)
+            .is_some_and(|spec| matches!(spec.availability, Availability::NotBuilt { .. }));
+        match chosen.iter_mut().find(|known| known.path == setting.path) {
+            _ if is_unset(&setting.value) && !off_counts => {}
+            Some(slot) if slot.place.origin <= setting.place.origin => *slot = setting,
+            Some(_) => {}
+            None => chosen.push(setting),
+        }
+    }
+    chosen
+}
+
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Json(_) => false,
+    }
+}
+
 enum Checked {
     Set(&'static KeySpec, Value),
     Nothing,
@@ -158,11 +177,7 @@ fn check(setting: &Setting) -> Checked {
     let Some(spec) = find_key(&setting.path) else {
         return Checked::Problem(unknown(&setting.path));
     };
-    let is_unset = match &setting.value {
-        Value::Null => true,
-        Value::Text(text) => text.trim().is_empty(),
-        _ => false,
-    };
+    let is_unset = is_unset(&setting.value);
     match spec.availability {
         Availability::Ignored { .. } if is_unset => Checked::Nothing,
         Availability::Ignored { reason } => Checked::Warning(format!("has no effect: {reason}")),

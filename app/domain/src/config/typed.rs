@@ -271,6 +271,24 @@ impl RunConfig {
                     "needs an address; set model.openai_compatible_base_url, or the backend to mock".into(),
                 );
             }
+            if !is_variable_name(&model.api_key_env) {
+                add(
+                    &format!("model.{role}_api_key_env"),
+                    "expected the name of an environment variable; the key itself does not belong here".into(),
+                );
+            }
+            if model.base_url.split('/').nth(2).is_some_and(|host| host.contains('@')) {
+                add(
+                    &format!("model.{role}_openai_compatible_base_url"),
+                    "an address must not hold a user name or password".into(),
+                );
+            }
+            if let Some(field) = model.extra_body.as_ref().and_then(secret_looking_field) {
+                add(
+                    &format!("model.{role}_extra_body"),
+                    format!("`{field}` looks like a secret; secrets go in environment variables"),
+                );
+            }
             if !model.is_simulated() && model.model.is_empty() {
                 add(&format!("model.{role}"), "needs the model's name".into());
             }
@@ -462,9 +480,34 @@ impl Reader<'_> {
     }
 }
 
-/// A non-negative number times a factor, rounded to a whole number.
+/// A non-negative number times a factor, rounded up to a whole number: a tiny cap is no missing cap.
 fn scaled(number: Option<f64>, factor: f64) -> u64 {
-    format!("{:.0}", number.unwrap_or_default() * factor).parse().unwrap_or_default()
+    // Products such as 0.1 * 1e6 may lie a hair above the whole number that is meant.
+    let product = (number.unwrap_or_default() * factor * 1e3).round() / 1e3;
+    format!("{:.0}", product.ceil()).parse().unwrap_or_default()
+}
+
+/// The grammar of environment variables; empty means none.
+fn is_variable_name(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A field, at any depth, whose name says that it holds a secret.
+fn secret_looking_field(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::Object(map) => map.iter().find_map(|(key, inner)| {
+            let name = key.to_ascii_lowercase().replace('-', "_");
+            let secret = ["api_key", "apikey", "authorization", "password", "secret", "access_token"];
+            if secret.iter().any(|word| name.contains(word)) {
+                Some(key.clone())
+            } else {
+                secret_looking_field(inner)
+            }
+        }),
+        serde_json::Value::Array(items) => items.iter().find_map(secret_looking_field),
+        _ => None,
+    }
 }
 
 fn parse_ratio(text: &str) -> Option<[u32; 3]> {
@@ -473,4 +516,45 @@ fn parse_ratio(text: &str) -> Option<[u32; 3]> {
         .map(|part| part.trim().parse().ok().filter(|number| *number > 0))
         .collect::<Option<_>>()?;
     parts.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Setting, resolve};
+    use rstest::rstest;
+
+    fn config(changes: &[(&str, &str)]) -> Result<RunConfig, Vec<ConfigProblem>> {
+        let base = [("model.backend", "mock"), ("env.split_dir", "data")];
+        let settings: Vec<Setting> = base
+            .iter()
+            .chain(changes)
+            .map(|(path, value)| Setting {
+                path: (*path).to_owned(),
+                value: Value::Text((*value).to_owned()),
+                place: Place::flag(*path),
+            })
+            .collect();
+        RunConfig::from_resolved(&resolve(&settings)?)
+    }
+
+    #[rstest]
+    #[case("optimizer.min_learning_rate", "9", "must be at most the highest")]
+    #[case("model.target_api_key_env", "sk-12345", "name of an environment variable")]
+    #[case("model.target_extra_body", "{\"x\": {\"Api-Key\": \"v\"}}", "looks like a secret")]
+    #[case("model.target_backend", "openai_compatible", "needs an address")]
+    #[case("env.split_ratio", "2:0:1", "three whole numbers")]
+    fn what_concerns_several_keys_is_checked(#[case] path: &str, #[case] value: &str, #[case] expect: &str) {
+        let problems = config(&[(path, value)]).expect_err("refused");
+        assert!(problems.iter().any(|problem| problem.message.contains(expect)), "{problems:?}");
+        assert!(problems.iter().all(|problem| !problem.message.contains("sk-12345")));
+    }
+
+    #[test]
+    fn a_tiny_cap_is_no_missing_cap() {
+        let limits = config(&[("limits.max_cost_usd", "4e-7"), ("limits.max_minutes", "5e-6")])
+            .expect("accepted")
+            .limits;
+        assert_eq!((limits.max_cost_usd_micros, limits.max_ms), (Some(1), Some(1)));
+    }
 }

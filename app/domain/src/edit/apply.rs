@@ -4,7 +4,14 @@
 use super::normalise::normalised_words;
 use super::{Edit, EditOp, EditReport, EditStatus};
 use crate::skill::{Normalised, SkillDoc, contains_region_marker, from_lf, lines, to_lf};
+use std::collections::HashMap;
 use std::ops::Range;
+
+/// Longer lines are not compared to find the nearest one.
+const MAX_COMPARED_CHARS: usize = 2000;
+/// An edit may not take more than half of a body of this many lines or more: that is a rewrite, which needs
+/// a person.
+const REWRITE_LINES: usize = 10;
 
 /// Why an edit was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +71,15 @@ fn explain_conflict(
 /// # Errors
 /// [`EditRefusal`] with the reason; the document is not changed.
 pub fn apply_one(doc: &SkillDoc, edit: &Edit) -> Result<SkillDoc, EditRefusal> {
-    let content = edit.content.as_deref().map(|text| to_lf(text).trim().to_owned());
-    let content = content.filter(|text| !text.is_empty());
+    let content = edit.content.as_deref().map(to_lf);
+    // Indentation belongs to the content: it may be an item of a nested list.
+    let content = content.map(|text| text.trim_start_matches('\n').trim_end().to_owned());
+    let content = content.filter(|text| !text.trim().is_empty());
     if content.as_deref().is_some_and(contains_region_marker) {
         return refuse(EditStatus::Protected, "its content holds the marker of a protected region");
+    }
+    if content.as_deref().is_some_and(stands_for_left_out_text) {
+        return refuse(EditStatus::LeftOut, "its content says \"unchanged\" in place of text");
     }
     let next = match (&edit.op, content) {
         (EditOp::Unknown(word), _) => {
@@ -131,10 +143,12 @@ fn occurrences<'a>(text: &'a str, target: &'a str) -> impl Iterator<Item = usize
 }
 
 fn not_found(doc: &SkillDoc, target: &str) -> String {
-    let wanted = target.lines().next().unwrap_or_default();
+    let first_line = target.lines().next().unwrap_or_default();
+    let wanted: String = first_line.chars().take(MAX_COMPARED_CHARS).collect();
+    let wanted = wanted.as_str();
     let nearest = lines(doc.text())
         .map(|line| (&doc.text()[line.content.clone()], line))
-        .filter(|(text, _)| !text.trim().is_empty() && text.len() < 2000)
+        .filter(|(text, _)| !text.trim().is_empty() && text.len() < MAX_COMPARED_CHARS)
         .map(|(text, line)| (strsim::sorensen_dice(text, wanted), text, line))
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .filter(|(ratio, ..)| *ratio >= 0.5);
@@ -154,30 +168,26 @@ fn append(doc: &SkillDoc, content: &str) -> Result<String, EditRefusal> {
     let eol = doc.eol().as_str();
     let cut = doc.regions().first().map_or(text.len(), |region| region.start);
     let (before, rest) = text.split_at(cut);
-    let kept_end = before.trim_end_matches([' ', '\t', '\n', '\r']).len().max(doc.body_start());
-    let kept = &before[..kept_end];
-    let body = &kept[doc.body_start().min(kept.len())..];
-    let content = from_lf(content, doc.eol());
+    let body = before.get(doc.body_start()..).unwrap_or_default();
+    let has_final_eol = before.is_empty() || before.ends_with(['\n', '\r']);
+    let is_list = is_list_item(last_line(body.trim_end())) && is_list_item(content);
+    let ends_blank = body.trim().is_empty() && doc.front_matter().is_none()
+        || lines(body).last().is_some_and(|line| body[line.content].trim().is_empty());
     let mut out = String::with_capacity(text.len() + content.len() + 8);
-    out.push_str(kept);
-    if body.trim().is_empty() {
-        if doc.front_matter().is_some() {
-            out.push_str(eol);
-        }
-    } else {
+    out.push_str(before);
+    if !has_final_eol {
         out.push_str(eol);
-        if !(is_list_item(last_line(body)) && is_list_item(&content)) {
-            out.push_str(eol);
-        }
     }
-    out.push_str(&content);
-    if rest.is_empty() {
-        let had_end = before.is_empty() || before.ends_with(['\n', '\r']);
-        out.push_str(if had_end { eol } else { "" });
-    } else {
+    if !ends_blank && !is_list {
+        out.push_str(eol);
+    }
+    out.push_str(&from_lf(content, doc.eol()));
+    if !rest.is_empty() {
         out.push_str(eol);
         out.push_str(eol);
         out.push_str(rest);
+    } else if has_final_eol {
+        out.push_str(eol);
     }
     Ok(out)
 }
@@ -230,17 +240,27 @@ fn delete(doc: &SkillDoc, at: Range<usize>) -> String {
 fn refuse_duplicate(doc: &SkillDoc, content: &str) -> Result<(), EditRefusal> {
     let wanted: Vec<String> =
         content.lines().map(normalised_words).filter(|w| !w.is_empty()).collect();
-    let present: Vec<(u32, String)> = (1..)
-        .zip(lines(doc.text()))
-        .map(|(number, line)| (number, normalised_words(&doc.text()[line.content])))
-        .collect();
-    let line_of =
-        |words: &String| present.iter().find(|(_, have)| have == words).map(|(at, _)| *at);
-    let Some(first) = wanted.first().and_then(line_of) else { return Ok(()) };
-    if wanted.iter().all(|words| line_of(words).is_some()) {
+    let mut present: HashMap<String, u32> = HashMap::new();
+    for (number, line) in (1..).zip(lines(doc.text())) {
+        present.entry(normalised_words(&doc.text()[line.content])).or_insert(number);
+    }
+    let Some(first) = wanted.first().and_then(|words| present.get(words)) else { return Ok(()) };
+    if wanted.iter().all(|words| present.contains_key(words)) {
         return refuse(EditStatus::Duplicate, format!("line {first} says this already"));
     }
     Ok(())
+}
+
+/// Phrases with which a model stands in for text that it does not want to repeat.
+fn stands_for_left_out_text(content: &str) -> bool {
+    content.lines().any(|line| {
+        let words = normalised_words(line);
+        let short = words.split(' ').count() <= 8;
+        let elided = line.contains("...") || line.contains('…') || line.contains('[') || line.contains('(');
+        short && elided && ["unchanged", "remains the same", "as before", "rest of the"]
+            .iter()
+            .any(|phrase| words.contains(phrase))
+    })
 }
 
 fn check_structure(before: &SkillDoc, after: SkillDoc) -> Result<SkillDoc, EditRefusal> {
@@ -249,6 +269,11 @@ fn check_structure(before: &SkillDoc, after: SkillDoc) -> Result<SkillDoc, EditR
     }
     if has_open_fence(after.body()) && !has_open_fence(before.body()) {
         return refuse(EditStatus::BrokenMarkdown, "it would leave a code block open");
+    }
+    let (n_before, n_after) = (lines(before.body()).count(), lines(after.body()).count());
+    if n_before >= REWRITE_LINES && n_after * 2 < n_before {
+        let detail = format!("it would shrink the body from {n_before} to {n_after} lines; that needs a person");
+        return refuse(EditStatus::LeftOut, detail);
     }
     if after.text() == before.text() {
         return refuse(EditStatus::Duplicate, "the text would not change");

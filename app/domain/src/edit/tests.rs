@@ -142,6 +142,53 @@ fn edits_change_what_they_name_and_nothing_else(#[case] edit: Edit, #[case] expe
     assert!(text.contains(expect), "{text}");
 }
 
+#[rstest]
+#[case("- Answer briefly.\n… (rest unchanged)")]
+#[case("- One.\n[remaining rules unchanged]")]
+#[case("- One.\n... the rest of the skill stays as before")]
+fn c25_text_that_is_left_out_is_refused(#[case] content: &str) {
+    let edit = edit("replace", Some("- Answer briefly."), Some(content));
+    assert_eq!(status(&edit), EditStatus::LeftOut);
+    assert_eq!(status(&edit_ok()), EditStatus::Applied);
+}
+
+fn edit_ok() -> Edit {
+    edit("append", None, Some("- Leave what is unchanged in the table as it is, and say so."))
+}
+
+#[test]
+fn c25_an_edit_that_takes_most_of_the_skill_away_needs_a_person() {
+    let text: String = (0..40).map(|n| format!("- Rule {n}.\n")).collect();
+    let target: String = (0..30).map(|n| format!("- Rule {n}.\n")).collect();
+    let refusal = apply_one(&SkillDoc::parse(text), &edit("replace", Some(&target), Some("- All.")))
+        .expect_err("refused");
+    assert_eq!(refusal.status, EditStatus::LeftOut);
+    assert!(refusal.detail.contains("from 40 to 11 lines"), "{}", refusal.detail);
+}
+
+#[test]
+fn an_item_of_a_nested_list_keeps_its_indentation() {
+    let doc = SkillDoc::parse("- parent\n- next\n");
+    let after = apply_one(&doc, &edit("insert_after", Some("- parent"), Some("  - child"))).expect("applies");
+    assert_eq!(after.text(), "- parent\n  - child\n- next\n");
+}
+
+#[test]
+fn an_append_keeps_the_bytes_before_it() {
+    let doc = SkillDoc::parse("- a  \n\n");
+    assert_eq!(apply_one(&doc, &edit("append", None, Some("- b"))).expect("applies").text(), "- a  \n\n- b\n");
+}
+
+#[test]
+fn hostile_edits_are_judged_quickly() {
+    let text: String = (0..500).map(|n| format!("- Rule {n}.\n")).collect();
+    let doc = SkillDoc::parse(text);
+    let long = "x".repeat(3_000_000);
+    assert!(apply_one(&doc, &edit("delete", Some(&long), None)).is_err());
+    let copies = "- Rule 499.\n".repeat(100_000);
+    assert!(apply_one(&doc, &edit("append", None, Some(&copies))).is_err());
+}
+
 proptest! {
     #[test]
     fn edits_never_exceed_the_budget(n in 0usize..8, budget in 0u32..5) {

@@ -66,8 +66,9 @@ fn c14_odd_front_matter_keeps_its_bytes_and_its_spelling() {
 
 #[rstest]
 #[case::empty("", "- b\n")]
-#[case::only_newlines("\n\n", "- b\n")]
+#[case::only_newlines("\n\n", "\n\n- b\n")]
 #[case::header_only("---\nname: x\n---\n", "---\nname: x\n---\n\n- b\n")]
+#[case::header_without_final_newline("---\nname: x\n---", "---\nname: x\n---\n\n- b")]
 #[case::no_header("# T\n", "# T\n\n- b\n")]
 fn c15_training_can_start_from_nothing(#[case] before: &str, #[case] after: &str) {
     let doc = SkillDoc::parse(before);

@@ -92,20 +92,28 @@ fn c55_the_same_scores_in_another_order_are_a_tie() {
 #[rstest]
 #[case(false, Action::AcceptNewBest)]
 #[case(true, Action::Reject)]
-fn c54_a_regressed_task_is_named_and_may_forbid_the_candidate(
+fn c54_a_task_that_got_worse_is_named_and_may_forbid_the_candidate(
     #[case] no_regression: bool,
     #[case] expect: Action,
 ) {
-    let before =
-        [scored(0, 0.0, 0.5), scored(1, 1.0, 0.9), scored(2, 1.0, 1.0), scored(3, 1.0, 1.0)];
-    let after =
-        [scored(0, 1.0, 1.0), scored(1, 0.0, 0.8), scored(2, 1.0, 1.0), scored(3, 1.0, 1.0)];
+    let (before, after) = (soft(&[0.5, 0.9, 1.0, 1.0]), soft(&[1.0, 0.8, 1.0, 1.0]));
     let verdict = decide(&before, &after, &settings(GateMetric::Soft, no_regression));
     assert_eq!(verdict.action, expect);
-    assert_eq!((verdict.n_fixed(), verdict.n_broke()), (1, 1));
-    let broke = verdict.changes.iter().find(|change| change.change == Change::Broke);
-    assert_eq!(broke.map(|change| change.task.as_str()), Some("val-1"));
-    assert_eq!(verdict.reason.contains("no task may regress and val-1 did"), no_regression);
+    let fell = verdict.changes.iter().find(|change| change.change == Change::Fell);
+    assert_eq!(fell.map(|change| change.task.as_str()), Some("val-1"));
+    let says = if no_regression { "no task may regress and val-1 did" } else { "though val-1 got worse" };
+    assert!(verdict.reason.contains(says), "{}", verdict.reason);
+}
+
+#[test]
+fn c32_a_skill_cannot_win_by_making_the_target_decline() {
+    let refused = |task| outcome(task, Outcome::Refused { reason: "I cannot help".into() });
+    let before = hard(&[0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let after: Vec<TaskOutcome> =
+        (0..10).map(|task| if task == 0 { scored(0, 1.0, 1.0) } else { refused(task) }).collect();
+    let verdict = decide(&before, &after, &settings(GateMetric::Hard, false));
+    assert_eq!(verdict.action, Action::Reject);
+    assert!(verdict.reason.contains("9 newly refused"), "{}", verdict.reason);
 }
 
 #[test]

@@ -69,11 +69,11 @@ impl<'a> Call<'a> {
         drop(permit);
         match end {
             Ok(completion) => Next::Reply(self.reply(completion, start.elapsed(), &body)),
-            Err(failure) => self.after(failure, start.elapsed(), &body),
+            Err(failure) => self.after(&failure, start.elapsed(), &body),
         }
     }
 
-    fn after(&mut self, failure: Failure, latency: Duration, body: &Body<'_>) -> Next {
+    fn after(&mut self, failure: &Failure, latency: Duration, body: &Body<'_>) -> Next {
         if let Some(usage) = failure.billed {
             self.billed.prompt_tokens += usage.prompt_tokens;
             self.billed.completion_tokens += usage.completion_tokens;
@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
         {
             return Next::Reply(self.sign_of_life(latency, body));
         }
-        if self.adapt(&failure, body) {
+        if self.adapt(failure, body) {
             return Next::Attempt { after: Duration::ZERO };
         }
         self.failures += 1;

@@ -90,7 +90,16 @@ impl Prepared {
     }
 }
 
-type Answer = oneshot::Sender<Result<(), StoreError>>;
+/// Whose reply is stored now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// The one that was given.
+    Ours,
+    /// The key, or one written together with it, was there already: look.
+    MaybeEarlier,
+}
+
+type Answer = oneshot::Sender<Result<Recorded, StoreError>>;
 
 #[derive(Debug)]
 enum Job {
@@ -114,7 +123,7 @@ impl Writer {
     }
 
     /// Returns when the call is committed.
-    pub(crate) async fn record(&self, call: Prepared) -> Result<(), StoreError> {
+    pub(crate) async fn record(&self, call: Prepared) -> Result<Recorded, StoreError> {
         let (answer, committed) = oneshot::channel();
         let closed = || StoreError::from(StoreFailure::Closed);
         self.jobs.send(Job::Record(Box::new(call), answer)).await.map_err(|_| closed())?;
@@ -164,7 +173,7 @@ async fn write_batch(calls: Vec<(Prepared, Answer)>, pool: &SqlitePool, known: &
     }
     for (call, answer) in calls.into_iter().zip(answers) {
         let result = match &together {
-            Ok(()) => Ok(()),
+            Ok(recorded) => Ok(*recorded),
             // One call that cannot be written must not take the others with it.
             Err(_) => commit(std::slice::from_ref(&call), pool).await,
         };
@@ -176,19 +185,23 @@ async fn write_batch(calls: Vec<(Prepared, Answer)>, pool: &SqlitePool, known: &
     }
 }
 
-async fn commit(calls: &[Prepared], pool: &SqlitePool) -> Result<(), sqlx::Error> {
+async fn commit(calls: &[Prepared], pool: &SqlitePool) -> Result<Recorded, sqlx::Error> {
     let mut tx = begin_write(pool).await?;
     let mut seen = HashSet::new();
     let blobs: Vec<&Blob> =
         calls.iter().flat_map(|call| &call.blobs).filter(|blob| seen.insert(&blob.hash)).collect();
     blobs::insert(&mut tx, &blobs).await?;
+    let mut inserted = 0;
     for chunk in chunks(calls, CHUNK) {
-        insert_calls(&mut tx, chunk).await?;
+        inserted += insert_calls(&mut tx, chunk).await?;
     }
-    tx.commit().await
+    tx.commit().await?;
+    let all = usize::try_from(inserted).is_ok_and(|inserted| inserted == calls.len());
+    Ok(if all { Recorded::Ours } else { Recorded::MaybeEarlier })
 }
 
-async fn insert_calls(conn: &mut SqliteConnection, calls: &[Prepared]) -> Result<(), sqlx::Error> {
+/// Inserts calls whose keys are new, and counts them.
+async fn insert_calls(conn: &mut SqliteConnection, calls: &[Prepared]) -> Result<u64, sqlx::Error> {
     let mut insert = QueryBuilder::<Sqlite>::new(INSERT);
     insert.push_values(calls, |mut row, call| {
         let usage = call.reply.usage;
@@ -207,7 +220,7 @@ async fn insert_calls(conn: &mut SqliteConnection, calls: &[Prepared]) -> Result
             .push_bind(call.adaptations_json.as_str());
     });
     insert.push(" ON CONFLICT DO NOTHING");
-    insert.build().execute(conn).await.map(drop)
+    insert.build().execute(conn).await.map(|done| done.rows_affected())
 }
 
 fn finish_word(finish: Finish) -> &'static str {

@@ -1,6 +1,6 @@
 //! Rows of a diff as they are drawn: folded, or two abreast. Pure, no DOM.
 
-use skillopt_domain::diff::{Diff, DiffKind, DiffLine};
+use skillopt_domain::diff::{DiffKind, DiffLine};
 
 /// Unchanged lines that stay beside a change.
 const CONTEXT: usize = 3;
@@ -23,16 +23,16 @@ pub(crate) struct Pair {
 }
 
 /// Folds unchanged lines that are far from every change.
-pub(crate) fn folded(diff: &Diff) -> Vec<DiffRow> {
-    let near = near_a_change(&diff.lines);
+pub(crate) fn folded(lines: Vec<DiffLine>) -> Vec<DiffRow> {
+    let near = near_a_change(&lines);
     let mut rows = Vec::new();
     let mut hidden: Vec<DiffLine> = Vec::new();
-    for (line, near) in diff.lines.iter().zip(near) {
+    for (line, near) in lines.into_iter().zip(near) {
         if near {
             close_fold(&mut hidden, &mut rows);
-            rows.push(DiffRow::Line(line.clone()));
+            rows.push(DiffRow::Line(line));
         } else {
-            hidden.push(line.clone());
+            hidden.push(line);
         }
     }
     close_fold(&mut hidden, &mut rows);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn lines_far_from_a_change_are_folded() {
-        let rows = folded(&diff(&text(30, None), &text(30, Some(15))));
+        let rows = folded(diff(&text(30, None), &text(30, Some(15))).lines);
         let folds: Vec<usize> = rows
             .iter()
             .filter_map(|row| if let DiffRow::Fold(lines) = row { Some(lines.len()) } else { None })
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_short_gap_is_shown() {
-        let rows = folded(&diff(&text(6, None), &text(6, Some(5))));
+        let rows = folded(diff(&text(6, None), &text(6, Some(5))).lines);
         assert!(rows.iter().all(|row| matches!(row, DiffRow::Line(_))), "{rows:?}");
     }
 
     #[test]
     fn equal_texts_are_one_fold() {
-        let rows = folded(&diff(&text(9, None), &text(9, None)));
+        let rows = folded(diff(&text(9, None), &text(9, None)).lines);
         assert!(matches!(rows.as_slice(), [DiffRow::Fold(lines)] if lines.len() == 9));
     }
 

@@ -19,7 +19,8 @@ use skillopt_domain::view::RunView;
 pub(super) fn RunHeader(run: RunState) -> impl IntoView {
     let failure = RwSignal::new(None::<(RunAction, ApiError)>);
     let name = run.summary.with_value(|summary| summary.name.clone());
-    let is_simulated = run.summary.with_value(|summary| summary.target_simulated || summary.optimizer_simulated);
+    let is_simulated =
+        run.summary.with_value(|summary| summary.target_simulated || summary.optimizer_simulated);
     let pill = Memo::new(move |_| run.view.with(|view| (view.status, status_words(view))));
     view! {
         <div class="page-head">
@@ -49,7 +50,14 @@ fn Facts(run: RunState) -> impl IntoView {
     let plan = Memo::new(move |_| run.view.with(|view| view.plan.clone()));
     let times = Memo::new(move |_| run.view.with(|view| (view.started_at_ms, view.ended_at_ms)));
     let models = run.summary.with_value(|summary| {
-        format!("{} trained by {}", summary.target_model, summary.optimizer_model)
+        let mark = |is_simulated| if is_simulated { " (simulated)" } else { "" };
+        format!(
+            "{}{} trained by {}{}",
+            summary.target_model,
+            mark(summary.target_simulated),
+            summary.optimizer_model,
+            mark(summary.optimizer_simulated)
+        )
     });
     let fallback = run.summary.with_value(|summary| summary.benchmark.clone());
     view! {
@@ -77,7 +85,9 @@ fn Facts(run: RunState) -> impl IntoView {
 /// Why the run is in its state, where there is something to say, and its warnings.
 #[component]
 fn Detail(run: RunState) -> impl IntoView {
-    let told = Memo::new(move |_| run.view.with(|view| (view.status, view.detail.clone(), view.warnings.clone())));
+    let told = Memo::new(move |_| {
+        run.view.with(|view| (view.status, view.detail.clone(), view.warnings.clone()))
+    });
     move || {
         let (status, detail, warnings) = told.get();
         let needs_words = matches!(
@@ -98,7 +108,8 @@ fn Detail(run: RunState) -> impl IntoView {
             }
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> });
-        (why.is_some() || warnings.is_some()).then(|| view! { <div class="stack run-detail">{why}{warnings}</div> })
+        (why.is_some() || warnings.is_some())
+            .then(|| view! { <div class="stack run-detail">{why}{warnings}</div> })
     }
 }
 
@@ -160,7 +171,10 @@ fn can_resume(status: RunStatus) -> bool {
 }
 
 fn can_stop(status: RunStatus) -> bool {
-    matches!(status, RunStatus::Queued | RunStatus::Running | RunStatus::Pausing | RunStatus::Paused)
+    matches!(
+        status,
+        RunStatus::Queued | RunStatus::Running | RunStatus::Pausing | RunStatus::Paused
+    )
 }
 
 fn stop_question(run: RunState) -> Question {
@@ -200,10 +214,18 @@ mod tests {
 
     #[test]
     fn buttons_follow_the_state() {
-        assert!(can_pause(RunStatus::Running) && can_stop(RunStatus::Running) && !can_resume(RunStatus::Running));
+        assert!(
+            can_pause(RunStatus::Running)
+                && can_stop(RunStatus::Running)
+                && !can_resume(RunStatus::Running)
+        );
         assert!(can_resume(RunStatus::Paused) && can_stop(RunStatus::Paused));
         assert!(can_resume(RunStatus::Capped) && !can_stop(RunStatus::Capped));
-        assert!(!can_resume(RunStatus::Done) && !can_stop(RunStatus::Done) && !can_pause(RunStatus::Done));
+        assert!(
+            !can_resume(RunStatus::Done)
+                && !can_stop(RunStatus::Done)
+                && !can_pause(RunStatus::Done)
+        );
         assert!(!can_resume(RunStatus::Queued));
     }
 }

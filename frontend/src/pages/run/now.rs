@@ -44,7 +44,10 @@ fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
     let done = move || {
         run.view.with(|view| {
             let progress = view.progress.as_ref().filter(|_| state.get() == StageState::Running);
-            progress.map_or_else(|| "0%".to_owned(), |progress| fmt::share(progress.done, progress.total))
+            progress.map_or_else(
+                || "0%".to_owned(),
+                |progress| fmt::share(progress.done, progress.total),
+            )
         })
     };
     let icon = move || match state.get() {
@@ -69,7 +72,9 @@ fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
 
 #[component]
 fn StepsDone(run: RunState) -> impl IntoView {
-    let done = Memo::new(move |_| run.view.with(|view| (view.n_steps, view.plan.as_ref().map(|plan| plan.total_steps))));
+    let done = Memo::new(move |_| {
+        run.view.with(|view| (view.n_steps, view.plan.as_ref().map(|plan| plan.total_steps)))
+    });
     let side = Memo::new(move |_| {
         run.view.with(|view| match view.phase.filter(|_| view.status.is_live()) {
             Some(Phase::Baseline | Phase::FinalTest | Phase::Preflight) => {
@@ -114,7 +119,8 @@ fn phase_word(phase: Option<Phase>) -> &'static str {
 fn SpendSoFar(run: RunState) -> impl IntoView {
     let bar = Memo::new(move |_| {
         run.view.with(|view| {
-            let total = view.plan.as_ref().map(|plan| plan.total_steps).filter(|_| view.status.is_live());
+            let total =
+                view.plan.as_ref().map(|plan| plan.total_steps).filter(|_| view.status.is_live());
             spend_bar(&view.spend, &run.caps, view.n_steps, total)
         })
     });
@@ -123,17 +129,27 @@ fn SpendSoFar(run: RunState) -> impl IntoView {
             let all = view.spend.total();
             let reused = (all.cached > 0).then(|| format!("{} reused", fmt::count(all.cached)));
             let tokens = (all.tokens() > 0).then(|| format!("{} tokens", fmt::short(all.tokens())));
-            [unpriced_words(&view.spend), tokens, reused].into_iter().flatten().collect::<Vec<_>>().join(", ")
+            [unpriced_words(&view.spend), tokens, reused]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", ")
         })
     });
     move || {
         let bar = bar.get();
-        let width = |share: u64| format!("{}%", crate::charts::scale::count_f64(share.min(10_000)) / 100.0);
+        let width =
+            |share: u64| format!("{}%", crate::charts::scale::count_f64(share.min(10_000)) / 100.0);
         let end = bar.end.clone();
-        let tick = end.as_ref().map(|(share, _)| view! { <i class="meter__tick" style:left=width(*share)></i> });
-        let label = format!("Spend: target {}, optimizer {} {}", bar.target, bar.optimizer, bar.cap);
+        let tick = end
+            .as_ref()
+            .map(|(share, _)| view! { <i class="meter__tick" style:left=width(*share)></i> });
+        let label =
+            format!("Spend: target {}, optimizer {} {}", bar.target, bar.optimizer, bar.cap);
         let side = match end {
-            Some((share, words)) => format!("{} {words}", if share > 10_000 { "would end at" } else { "ends near" }),
+            Some((share, words)) => {
+                format!("{} {words}", if share > 10_000 { "would end at" } else { "ends near" })
+            }
             None => facts.get(),
         };
         view! {

@@ -6,11 +6,18 @@ use leptos_router::hooks::query_signal_with_options;
 use std::str::FromStr;
 
 /// A value in the query string. Setting it does not scroll and leaves one entry in the history.
-#[derive(Clone, Copy)]
 pub(crate) struct QueryValue<T: Send + Sync + PartialEq + 'static> {
     value: Memo<Option<T>>,
     set: SignalSetter<Option<T>>,
 }
+
+impl<T: Send + Sync + PartialEq + 'static> Clone for QueryValue<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + Sync + PartialEq + 'static> Copy for QueryValue<T> {}
 
 impl<T: Clone + Send + Sync + PartialEq + 'static> QueryValue<T> {
     pub(crate) fn get(self) -> Option<T> {
@@ -23,10 +30,6 @@ impl<T: Clone + Send + Sync + PartialEq + 'static> QueryValue<T> {
 
     pub(crate) fn set(self, value: Option<T>) {
         self.set.set(value);
-    }
-
-    pub(crate) fn signal(self) -> Memo<Option<T>> {
-        self.value
     }
 }
 

@@ -85,7 +85,9 @@ impl RunState {
 
     /// The version that has this text, as `v3`.
     pub(crate) fn version_of(self, skill: &Sha256Hex) -> Option<u32> {
-        self.view.with(|view| view.versions.iter().rev().find(|v| v.skill == *skill).map(|v| v.version))
+        self.view.with_untracked(|view| {
+            view.versions.iter().rev().find(|v| v.skill == *skill).map(|v| v.version)
+        })
     }
 
     fn follow(self) {
@@ -135,7 +137,9 @@ impl RunState {
 
     /// A page that is opened in the middle of a step needs what the step has done so far.
     fn load_step_events(self) {
-        let Some(Phase::Step { step, .. }) = self.view.with_untracked(|view| view.phase) else { return };
+        let Some(Phase::Step { step, .. }) = self.view.with_untracked(|view| view.phase) else {
+            return;
+        };
         let id = self.id();
         spawn_local(async move {
             // Without an answer the counts of earlier stages stay unknown; the stream fills the next ones.
@@ -161,6 +165,9 @@ pub(crate) fn running_step(view: &RunView) -> Option<u32> {
 }
 
 /// The last event of a kind among the events of a step.
-pub(crate) fn find<'a, T>(events: &'a [RunEvent], pick: impl Fn(&'a EventKind) -> Option<T>) -> Option<T> {
+pub(crate) fn find<'a, T>(
+    events: &'a [RunEvent],
+    pick: impl Fn(&'a EventKind) -> Option<T>,
+) -> Option<T> {
     events.iter().rev().find_map(|event| pick(&event.kind))
 }

@@ -15,8 +15,8 @@ pub(crate) struct StageCount {
     pub(crate) rest: String,
 }
 
-fn counted(bold: impl ToString, rest: impl Into<String>) -> StageCount {
-    StageCount { bold: bold.to_string(), rest: rest.into() }
+fn counted(bold: impl Into<String>, rest: impl Into<String>) -> StageCount {
+    StageCount { bold: bold.into(), rest: rest.into() }
 }
 
 /// What a finished stage of a step did; `None` when its event is not known.
@@ -26,7 +26,7 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
             EventKind::RolledOut { counts, .. } => {
                 let scored = counts.passed + counts.failed;
                 let errors = errors_words(counts.errors);
-                Some(counted(scored, format!("of {} scored{errors}", counts.total())))
+                Some(counted(scored.to_string(), format!("of {} scored{errors}", counts.total())))
             }
             _ => None,
         }),
@@ -34,7 +34,7 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
             EventKind::Reflected { reflection, .. } => {
                 let calls = reflection.n_failure_minibatches + reflection.n_success_minibatches;
                 let calls = fmt::plural(u64::from(calls), "minibatch", "minibatches");
-                Some(counted(reflection.n_edits, format!("edits from {calls}")))
+                Some(counted(reflection.n_edits.to_string(), format!("edits from {calls}")))
             }
             _ => None,
         }),
@@ -48,16 +48,18 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
         Stage::Select => find(events, |kind| match kind {
             EventKind::Selected { budget, edits, .. } => {
                 let within = edits.len().min(usize::try_from(*budget).unwrap_or(usize::MAX));
-                Some(counted(within, format!("of {} in budget", edits.len())))
+                Some(counted(within.to_string(), format!("of {} in budget", edits.len())))
             }
             _ => None,
         }),
         Stage::Update => find(events, |kind| match kind {
             EventKind::Updated { edits, .. } => {
                 use skillopt_domain::edit::EditStatus;
-                let applied = edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
-                let tried = edits.iter().filter(|edit| edit.status != EditStatus::OverBudget).count();
-                Some(counted(applied, format!("of {tried} applied")))
+                let applied =
+                    edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
+                let tried =
+                    edits.iter().filter(|edit| edit.status != EditStatus::OverBudget).count();
+                Some(counted(applied.to_string(), format!("of {tried} applied")))
             }
             _ => None,
         }),
@@ -75,7 +77,12 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
 pub(crate) fn stage_so_far(progress: Option<&Progress>) -> StageCount {
     progress.filter(|progress| progress.total > 0).map_or_else(
         || counted("", "started"),
-        |progress| counted(progress.done, format!("of {}{}", progress.total, errors_words(progress.errors))),
+        |progress| {
+            counted(
+                progress.done.to_string(),
+                format!("of {}{}", progress.total, errors_words(progress.errors)),
+            )
+        },
     )
 }
 
@@ -135,16 +142,25 @@ pub(crate) struct SpendBar {
 }
 
 /// Picks what is capped; else money, where it is known; else calls.
-pub(crate) fn spend_bar(spend: &SpendByRole, caps: &Caps, done: u32, total: Option<u32>) -> SpendBar {
+pub(crate) fn spend_bar(
+    spend: &SpendByRole,
+    caps: &Caps,
+    done: u32,
+    total: Option<u32>,
+) -> SpendBar {
     let (target, optimizer) = (spend.target, spend.optimizer);
     let money = target.known_cost_usd_micros().zip(optimizer.known_cost_usd_micros());
     let forecast = total.filter(|total| done > 0 && done < *total).map(|total| (done, total));
-    if let Some(roles) = money.filter(|roles| caps.max_cost_usd_micros.is_some() || roles.0 + roles.1 > 0) {
+    if let Some(roles) =
+        money.filter(|roles| caps.max_cost_usd_micros.is_some() || roles.0 + roles.1 > 0)
+    {
         return bar(roles, caps.max_cost_usd_micros, forecast, |micros| fmt::usd(Some(micros)));
     }
     if caps.max_tokens.is_some() && caps.max_calls.is_none() {
         let roles = (target.tokens(), optimizer.tokens());
-        return bar(roles, caps.max_tokens, forecast, |tokens| format!("{} tokens", fmt::short(tokens)));
+        return bar(roles, caps.max_tokens, forecast, |tokens| {
+            format!("{} tokens", fmt::short(tokens))
+        });
     }
     let roles = (target.calls, optimizer.calls);
     bar(roles, caps.max_calls, forecast, |calls| fmt::plural(calls, "call", "calls"))
@@ -176,7 +192,9 @@ fn bar(
 /// What the money is not: said beside the bar.
 pub(crate) fn unpriced_words(spend: &SpendByRole) -> Option<String> {
     let unpriced = spend.total().unpriced_calls;
-    (unpriced > 0).then(|| format!("cost unknown, {} without a price", fmt::plural(unpriced, "call", "calls")))
+    (unpriced > 0).then(|| {
+        format!("cost unknown, {} without a price", fmt::plural(unpriced, "call", "calls"))
+    })
 }
 
 #[cfg(test)]
@@ -193,7 +211,10 @@ mod tests {
     fn a_finished_rollout_says_how_many_were_scored() {
         let counts = OutcomeCounts { passed: 28, failed: 11, refused: 0, errors: 1 };
         let rolled = event(EventKind::RolledOut { step: 1, score: None, counts, sets: Vec::new() });
-        assert_eq!(stage_result(Stage::Rollout, &[rolled]), Some(counted(39, "of 40 scored, 1 error")));
+        assert_eq!(
+            stage_result(Stage::Rollout, &[rolled]),
+            Some(counted("39", "of 40 scored, 1 error"))
+        );
         assert_eq!(stage_result(Stage::Reflect, &[]), None);
     }
 
@@ -203,7 +224,10 @@ mod tests {
         let spend = SpendByRole { target, optimizer: Spend::default() };
         let bar = spend_bar(&spend, &Caps::default(), 0, None);
         assert_eq!((bar.spent.as_str(), bar.cap.as_str()), ("10 calls", ""));
-        assert_eq!(unpriced_words(&spend).as_deref(), Some("cost unknown, 10 calls without a price"));
+        assert_eq!(
+            unpriced_words(&spend).as_deref(),
+            Some("cost unknown, 10 calls without a price")
+        );
     }
 
     #[test]
@@ -225,7 +249,11 @@ mod tests {
             ..RunView::default()
         };
         assert_eq!(status_words(&view), "Running, step 15");
-        let paused = RunView { status: RunStatus::Paused, phase: Some(Phase::Baseline), ..RunView::default() };
+        let paused = RunView {
+            status: RunStatus::Paused,
+            phase: Some(Phase::Baseline),
+            ..RunView::default()
+        };
         assert_eq!(status_words(&paused), "Paused, baseline");
     }
 }

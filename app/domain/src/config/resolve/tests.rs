@@ -82,6 +82,19 @@ fn c87_an_empty_text_does_not_hide_a_weaker_source() {
 }
 
 #[test]
+fn c87_a_base_may_ask_for_what_is_not_built_when_a_stronger_source_does_not() {
+    let settings = [
+        from(Origin::Base, "model.target_backend", "claude_chat"),
+        Setting { value: Value::Bool(true), ..from(Origin::Base, "optimizer.use_slow_update", "") },
+        from(Origin::Base, "model.reasoning_effort", "medium"),
+        from(Origin::Flag, "model.target_backend", "mock"),
+        Setting { value: Value::Bool(false), ..from(Origin::File, "optimizer.use_slow_update", "") },
+        from(Origin::File, "model.reasoning_effort", ""),
+    ];
+    assert_eq!(resolve(&settings).expect("accepted").get("model.target_backend"), &text("mock"));
+}
+
+#[test]
 fn c88_a_retired_key_warns_with_its_reason() {
     let resolved =
         resolve(&[file("gradient.max_analyst_rounds", Value::Int(3))]).expect("accepted");

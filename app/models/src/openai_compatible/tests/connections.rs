@@ -3,6 +3,7 @@
 use super::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Reads one request to the end of its body; false at the end of the connection.
@@ -77,18 +78,18 @@ impl OddServer {
     }
 }
 
-/// Answers after it has seen as many calls at once as it can get, and counts them.
+/// Counts the calls that are in flight, and answers none before so many have been so at once.
 pub(super) struct CountingServer {
     pub(super) base_url: String,
-    peak: Arc<AtomicUsize>,
+    peak: Arc<watch::Sender<usize>>,
     _tasks: JoinSet<()>,
 }
 
 impl CountingServer {
-    pub(super) async fn start() -> Self {
+    pub(super) async fn start(wanted: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let peak = Arc::new(AtomicUsize::new(0));
+        let peak = Arc::new(watch::Sender::new(0));
         let counted = Arc::clone(&peak);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -99,11 +100,11 @@ impl CountingServer {
                 let (running, peak) = (Arc::clone(&running), Arc::clone(&counted));
                 connections.spawn(async move {
                     while read_request(&mut stream).await {
-                        peak.fetch_max(
-                            running.fetch_add(1, Ordering::SeqCst) + 1,
-                            Ordering::SeqCst,
-                        );
-                        for _ in 0..200 {
+                        let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                        peak.send_modify(|peak| *peak = now.max(*peak));
+                        peak.subscribe().wait_for(|peak| *peak >= wanted).await.unwrap();
+                        // Room for a call too many to come in, if there were one.
+                        for _ in 0..50 {
                             tokio::task::yield_now().await;
                         }
                         running.fetch_sub(1, Ordering::SeqCst);
@@ -116,7 +117,7 @@ impl CountingServer {
     }
 
     pub(super) fn peak(&self) -> usize {
-        self.peak.load(Ordering::SeqCst)
+        *self.peak.borrow()
     }
 }
 

@@ -14,7 +14,7 @@ async fn runs_of_one_endpoint_share_its_limit() {
 
 #[tokio::test]
 async fn the_server_never_sees_more_calls_than_the_limit() {
-    let server = super::connections::CountingServer::start().await;
+    let server = super::connections::CountingServer::start(8).await;
     let endpoints = Endpoints::new();
     let model = build(&config(&server.base_url), &endpoints).unwrap();
     let replies = join_all((0..60).map(|_| ask(&model))).await;

@@ -1,0 +1,226 @@
+//! Beside the form: what the run will do, whether it would work, and the button.
+
+use super::CheckSignal;
+use super::draft::Draft;
+use super::start::{StartButton, StartNote};
+use crate::api::{self, ApiError};
+use crate::components::icon::Icon;
+use crate::components::look::Look;
+use crate::components::states::ErrorCallout;
+use crate::{fmt, time};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use skillopt_domain::api::{Check, Forecast};
+
+#[component]
+pub(super) fn Aside(draft: Draft, checking: CheckSignal) -> impl IntoView {
+    view! {
+        <aside class="split__side stack" data-gap="lg">
+            <ForecastPanel checking=checking/>
+            <Checks checking=checking/>
+            <TestCalls draft=draft checking=checking/>
+            <div class="stack only-wide">
+                <StartButton draft=draft checking=checking/>
+                <StartNote draft=draft checking=checking/>
+            </div>
+        </aside>
+    }
+}
+
+#[component]
+fn ForecastPanel(checking: CheckSignal) -> impl IntoView {
+    let forecast = Memo::new(move |_| checking.with(|now| now.answer.forecast.clone()));
+    let body = move || {
+        match forecast.get() {
+        Some(forecast) => view! { <ForecastBody forecast=forecast/> }.into_any(),
+        None => view! {
+            <p class="muted">"Told once skill, data and models are named and every field is valid."</p>
+        }
+        .into_any(),
+    }
+    };
+    view! {
+        <section class="panel" aria-labelledby="forecast-title">
+            <div class="panel__head">
+                <h3 id="forecast-title">"Forecast"</h3>
+                <span class="end small">"at most"</span>
+            </div>
+            <div class="panel__body">{body}</div>
+        </section>
+    }
+}
+
+#[component]
+fn ForecastBody(forecast: Forecast) -> impl IntoView {
+    let all = forecast.target_calls_max + forecast.optimizer_calls_max;
+    let row = |role: &'static str, calls: u64| {
+        view! { <tr><td>{role}</td><td data-num>{fmt::count(calls)}</td></tr> }
+    };
+    view! {
+        <div class="forecast">
+            <div>
+                <div class="stat__label">"Steps"</div>
+                <div class="stat__value">
+                    {forecast.total_steps} " "
+                    <span class="stat__unit">{forecast.steps_per_epoch} " an epoch"</span>
+                </div>
+            </div>
+            <div>
+                <div class="stat__label">"Calls"</div>
+                <div class="stat__value">{fmt::count(all)}</div>
+            </div>
+        </div>
+        <table class="table" data-variant="plain">
+            <thead><tr><th scope="col">"Role"</th><th scope="col" data-num>"Calls"</th></tr></thead>
+            <tbody>
+                {row("target", forecast.target_calls_max)}
+                {row("optimizer", forecast.optimizer_calls_max)}
+            </tbody>
+        </table>
+        <p class="small muted">{tasks_words(&forecast)}</p>
+        <p class="small muted">"Calls that the ledger knows already cost nothing."</p>
+    }
+}
+
+fn tasks_words(forecast: &Forecast) -> String {
+    let Forecast { n_train, n_selection, n_test, .. } = forecast;
+    let sizes = format!("{n_train} train, {n_selection} selection, {n_test} test tasks.");
+    if *n_selection == 0 {
+        return sizes;
+    }
+    format!(
+        "{sizes} The smallest gain that {n_selection} tasks can show is {:.3}.",
+        1.0 / f64::from(*n_selection)
+    )
+}
+
+#[component]
+fn Checks(checking: CheckSignal) -> impl IntoView {
+    let checks = Memo::new(move |_| checking.with(|now| now.answer.checks.clone()));
+    move || {
+        checks.with(|checks| !checks.is_empty()).then(|| {
+            view! {
+                <section aria-labelledby="checks-title">
+                    <div class="section__head"><h3 id="checks-title">"Checks"</h3></div>
+                    <CheckList checks=checks.get()/>
+                </section>
+            }
+        })
+    }
+}
+
+#[component]
+fn CheckList(checks: Vec<Check>) -> impl IntoView {
+    let line = |check: Check| {
+        let look = Look::from(check.state);
+        let detail = Some(check.detail).filter(|detail| !detail.is_empty());
+        view! {
+            <li class="checks__item" data-status=look.status>
+                <Icon name=look.icon/>
+                <span>{check.label}<span class="visually-hidden">": "{look.word}</span></span>
+                <span>{check.figure}</span>
+                {detail.map(|detail| view! { <p class="checks__note">{detail}</p> })}
+            </li>
+        }
+    };
+    view! { <ul class="checks">{checks.into_iter().map(line).collect_view()}</ul> }
+}
+
+/// Where the test calls are.
+#[derive(Clone)]
+enum Calls {
+    NotMade,
+    Going,
+    Made { checks: Vec<Check>, at_ms: u64 },
+    Failed(ApiError),
+}
+
+#[component]
+fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
+    let calls = RwSignal::new(Calls::NotMade);
+    // What was tested is not what the form shows any more.
+    Effect::new(move |before: Option<()>| {
+        draft.request();
+        if before.is_some() {
+            calls.set(Calls::NotMade);
+        }
+    });
+    let is_going = move || calls.with(|calls| matches!(calls, Calls::Going));
+    let test = move |_| {
+        let request = draft.request();
+        calls.set(Calls::Going);
+        spawn_local(async move {
+            let made = match api::preflight(&request).await {
+                Ok(made) => Calls::Made { checks: made.checks, at_ms: time::now_ms() },
+                Err(error) => Calls::Failed(error),
+            };
+            let _ = calls.try_update(|calls| {
+                if matches!(calls, Calls::Going) {
+                    *calls = made;
+                }
+            });
+        });
+    };
+    let cannot = move || {
+        is_going() || checking.with(|now| !now.is_current || !now.answer.problems.is_empty())
+    };
+    let said = move || {
+        match calls.get() {
+        Calls::NotMade => view! {
+            <p class="small muted">"One test call per role shows whether the models answer, before anything is spent."</p>
+        }
+        .into_any(),
+        Calls::Going => view! { <p class="small muted" role="status">"Waiting for both models…"</p> }.into_any(),
+        Calls::Made { checks, at_ms } => view! {
+            <CheckList checks=checks/>
+            <p class="small muted" role="status">"Made at " {time::clock(at_ms)}</p>
+        }
+        .into_any(),
+        Calls::Failed(error) => {
+            view! { <ErrorCallout what="The test calls could not be made." error=error/> }.into_any()
+        }
+    }
+    };
+    view! {
+        <section class="stack" aria-labelledby="calls-title">
+            <div class="section__head">
+                <h3 id="calls-title">"Preflight"</h3>
+                <div class="section__end">
+                    <button
+                        class="button"
+                        data-size="sm"
+                        type="button"
+                        disabled=cannot
+                        aria-busy=move || is_going().then_some("true")
+                        on:click=test
+                    >
+                        <Icon name="check"/>
+                        "Make test calls"
+                    </button>
+                </div>
+            </div>
+            {said}
+        </section>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_visible_gain_is_one_task() {
+        let forecast = Forecast {
+            n_train: 56,
+            n_selection: 40,
+            n_test: 120,
+            steps_per_epoch: 4,
+            total_steps: 16,
+            target_calls_max: 1,
+            optimizer_calls_max: 1,
+        };
+        assert!(
+            tasks_words(&forecast).ends_with("The smallest gain that 40 tasks can show is 0.025.")
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! What was typed so far: only values that differ from the default. Owned by the page.
+
+use crate::api::{SchemaKey, Values};
+use leptos::prelude::*;
+use skillopt_domain::api::{LaunchRequest, Preset};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The form's state.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    pub(super) name: RwSignal<String>,
+    /// Draw anew, whatever the ledger holds.
+    pub(super) fresh: RwSignal<bool>,
+    values: RwSignal<Values>,
+    /// Keys whose field was left once: from then on it says what is wrong.
+    touched: RwSignal<BTreeSet<String>>,
+    /// Someone asked what is missing: all fields say it.
+    is_all_shown: RwSignal<bool>,
+    defaults: StoredValue<BTreeMap<String, String>>,
+}
+
+impl Draft {
+    pub(super) fn new(keys: &[SchemaKey], start: Values) -> Self {
+        let defaults = keys.iter().map(|key| (key.path.clone(), key.default.clone())).collect();
+        let draft = Self {
+            name: RwSignal::new(String::new()),
+            fresh: RwSignal::new(false),
+            values: RwSignal::new(Values::new()),
+            touched: RwSignal::new(BTreeSet::new()),
+            is_all_shown: RwSignal::new(false),
+            defaults: StoredValue::new(defaults),
+        };
+        draft.replace(start);
+        draft
+    }
+
+    /// The value of a key, its default when it was not touched.
+    pub(super) fn get(self, path: &str) -> String {
+        self.values
+            .with(|values| values.get(path).cloned())
+            .unwrap_or_else(|| self.default_of(path))
+    }
+
+    /// It differs from its default.
+    pub(super) fn is_changed(self, path: &str) -> bool {
+        self.values.with(|values| values.contains_key(path))
+    }
+
+    /// The field may say what is wrong: an empty form is no list of errors.
+    pub(super) fn shows_problem(self, path: &str) -> bool {
+        self.is_changed(path)
+            || self.is_all_shown.get()
+            || self.touched.with(|touched| touched.contains(path))
+    }
+
+    pub(super) fn touch(self, path: &str) {
+        if self.touched.with_untracked(|touched| !touched.contains(path)) {
+            self.touched.update(|touched| {
+                touched.insert(path.to_owned());
+            });
+        }
+    }
+
+    pub(super) fn show_all_problems(self) {
+        self.is_all_shown.set(true);
+    }
+
+    pub(super) fn n_changed(self) -> u64 {
+        u64::try_from(self.values.with(BTreeMap::len)).unwrap_or_default()
+    }
+
+    /// A default that is typed again counts as not changed.
+    pub(super) fn set(self, path: &str, value: String) {
+        if value == self.default_of(path) {
+            self.values.update(|values| drop(values.remove(path)));
+        } else {
+            self.values.update(|values| drop(values.insert(path.to_owned(), value)));
+        }
+    }
+
+    /// Takes other values for all keys. Keys that the form does not show are kept: the check judges them.
+    pub(super) fn replace(self, mut values: Values) {
+        values.retain(|path, value| *value != self.default_of(path));
+        self.values.set(values);
+    }
+
+    fn default_of(self, path: &str) -> String {
+        self.defaults.with_value(|defaults| defaults.get(path).cloned().unwrap_or_default())
+    }
+
+    /// What is sent.
+    pub(super) fn request(self) -> LaunchRequest {
+        LaunchRequest {
+            name: self.name.with(|name| name.trim().to_owned()),
+            values: self.values.get(),
+            fresh: self.fresh.get(),
+        }
+    }
+}
+
+/// The preset that a link asks for: by its name in the address, or by the backend that it sets.
+pub(super) fn find_preset<'a>(presets: &'a [Preset], word: &str) -> Option<&'a Preset> {
+    let by_backend = |preset: &&Preset| {
+        preset.values.get("model.backend").is_some_and(|backend| backend == word)
+    };
+    presets
+        .iter()
+        .find(|preset| slug(&preset.name) == word)
+        .or_else(|| presets.iter().find(by_backend))
+}
+
+/// A name in an address.
+pub(super) fn slug(name: &str) -> String {
+    let words =
+        name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preset(name: &str, backend: &str) -> Preset {
+        let values = BTreeMap::from([("model.backend".to_owned(), backend.to_owned())]);
+        Preset { name: name.to_owned(), about: String::new(), values }
+    }
+
+    #[test]
+    fn a_preset_is_found_by_its_name_or_its_backend() {
+        let presets =
+            [preset("Sample run", "mock"), preset("My own skill, my data", "openai_compatible")];
+        assert_eq!(slug(&presets[1].name), "my-own-skill-my-data");
+        assert_eq!(find_preset(&presets, "sample-run"), Some(&presets[0]));
+        assert_eq!(find_preset(&presets, "openai_compatible"), Some(&presets[1]));
+        assert_eq!(find_preset(&presets, "nothing"), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! The head of the page: presets, YAML in and out.
+
+use super::draft::{Draft, slug};
+use super::yaml::{ExportYaml, ImportYaml};
+use crate::api::Values;
+use crate::components::icon::Icon;
+use crate::fmt;
+use leptos::html;
+use leptos::prelude::*;
+use skillopt_domain::api::Preset;
+
+#[component]
+pub(super) fn Head(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
+    let meta = move || match draft.n_changed() {
+        0 => "All keys at their defaults".to_owned(),
+        n => format!("{} from the default", fmt::plural(n, "key differs", "keys differ")),
+    };
+    view! {
+        <div class="page-head">
+            <div class="page-head__main">
+                <h1>"New run"</h1>
+                <div class="page-head__meta"><span>{meta}</span></div>
+            </div>
+            <div class="page-head__actions">
+                <Presets draft=draft presets=presets/>
+                <ImportYaml draft=draft/>
+                <ExportYaml draft=draft/>
+            </div>
+        </div>
+    }
+}
+
+/// Each preset is a link, so that the address tells what the form started from.
+#[component]
+fn Presets(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
+    let menu = NodeRef::<html::Div>::new();
+    let hide = move || {
+        if let Some(menu) = menu.get_untracked() {
+            // Fails only when it is hidden already.
+            let _ = menu.hide_popover();
+        }
+    };
+    let item = move |preset: Preset| {
+        let href = format!("/launch?preset={}", slug(&preset.name));
+        // The address may be this one already: then nothing would load.
+        let take = move |_| {
+            draft.replace(preset.values.clone());
+            hide();
+        };
+        view! {
+            <a class="menu__item" role="menuitem" href=href title=preset.about.clone() on:click=take>
+                <Icon name="sliders"/>
+                {preset.name}
+            </a>
+        }
+    };
+    let all_defaults = move |_| {
+        draft.replace(Values::new());
+        hide();
+    };
+    view! {
+        <button class="button" type="button" popovertarget="presets"><Icon name="sliders"/>"Presets"</button>
+        <div class="menu" id="presets" popover role="menu" aria-label="Presets" node_ref=menu>
+            {presets.into_iter().map(item).collect_view()}
+            <hr class="menu__rule"/>
+            <a class="menu__item" role="menuitem" href="/launch" on:click=all_defaults>
+                <Icon name="refresh"/>
+                "All defaults"
+            </a>
+        </div>
+    }
+}

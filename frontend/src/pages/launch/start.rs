@@ -1,0 +1,131 @@
+//! The one decision of the page: start. Beside the form, and at the bottom of a phone.
+
+use super::CheckSignal;
+use super::checking::{Checking, sentence};
+use super::draft::Draft;
+use super::field::field_id;
+use super::focus_by_id;
+use crate::api::{self, ApiError};
+use crate::components::icon::Icon;
+use crate::components::states::ErrorCallout;
+use crate::fmt;
+use leptos::either::Either;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+#[component]
+pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView {
+    let is_starting = RwSignal::new(false);
+    let failed = RwSignal::new(None::<ApiError>);
+    let navigate = use_navigate();
+    let start = move |_| {
+        let request = draft.request();
+        let navigate = navigate.clone();
+        is_starting.set(true);
+        failed.set(None);
+        spawn_local(async move {
+            match api::start_run(&request).await {
+                Ok(launched) => {
+                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default())
+                }
+                Err(error) => failed.set(Some(error)),
+            }
+            let _ = is_starting.try_set(false);
+        });
+    };
+    view! {
+        <button
+            class="button"
+            data-variant="primary"
+            type="button"
+            disabled=move || is_starting.get() || !checking.with(Checking::is_startable)
+            aria-busy=move || is_starting.get().then_some("true")
+            on:click=start
+        >
+            <Icon name="play"/>
+            "Start run"
+        </button>
+        {move || failed.get().map(|error| view! {
+            <ErrorCallout what="The run could not be started." error=error/>
+        })}
+    }
+}
+
+/// Why the button is not live, with a way to the first field that needs a look.
+#[component]
+pub(super) fn StartNote(draft: Draft, checking: CheckSignal) -> impl IntoView {
+    let note = move || {
+        checking.with(|now| {
+            if let Some(error) = &now.failed {
+                let error = error.clone();
+                return view! { <ErrorCallout what="The form could not be checked." error=error/> }
+                    .into_any();
+            }
+            let Some(first) = now.answer.problems.first() else {
+                let words = if now.is_startable() {
+                    "It starts at once, or waits for a free place."
+                } else if now.is_current {
+                    "A check failed; the run would not work."
+                } else {
+                    "Checking…"
+                };
+                return view! { <p class="small muted" role="status">{words}</p> }.into_any();
+            };
+            let path = first.path.clone();
+            let n = u64::try_from(now.answer.problems.len()).unwrap_or_default();
+            view! {
+                <p class="small text-error" role="status">
+                    {fmt::plural(n, "field needs a look: ", "fields need a look, first ")}
+                    <FieldLink draft=draft path=path message=sentence(&first.message)/>
+                </p>
+            }
+            .into_any()
+        })
+    };
+    view! { <div>{note}</div> }
+}
+
+#[component]
+fn FieldLink(draft: Draft, path: String, message: String) -> impl IntoView {
+    if path.is_empty() {
+        return Either::Left(message);
+    }
+    let id = field_id(&path);
+    let look = move |_| {
+        draft.show_all_problems();
+        focus_by_id(&id);
+    };
+    Either::Right(view! {
+        <button class="link" type="button" title=message on:click=look>
+            <code>{path}</code>
+        </button>
+    })
+}
+
+/// On a phone the decision stays in reach.
+#[component]
+pub(super) fn StartBar(draft: Draft, checking: CheckSignal) -> impl IntoView {
+    let words = move || {
+        checking.with(|now| {
+            let problems = u64::try_from(now.answer.problems.len()).unwrap_or_default();
+            match &now.answer.forecast {
+                _ if problems > 0 => {
+                    fmt::plural(problems, "field needs a look", "fields need a look")
+                }
+                Some(forecast) => {
+                    let calls = forecast.target_calls_max + forecast.optimizer_calls_max;
+                    format!("{} calls at most", fmt::count(calls))
+                }
+                None => "Checking…".to_owned(),
+            }
+        })
+    };
+    view! {
+        <div class="action-bar" role="region" aria-label="Start">
+            <span>{words}</span>
+            <StartButton draft=draft checking=checking/>
+        </div>
+    }
+}

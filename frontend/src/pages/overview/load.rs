@@ -1,0 +1,112 @@
+//! What the overview knows: the newest runs and those that go on, kept current row by row. No view here.
+
+use crate::api::{self, ApiResult};
+use skillopt_domain::api::{RunQuery, RunSummary};
+use skillopt_domain::run::RunStatus;
+
+const N_NEWEST: u32 = 40;
+const N_RECENT: usize = 12;
+const N_ATTENTION: usize = 5;
+
+/// The rows behind the overview.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Snapshot {
+    /// Newest first: the newest of all, and older ones that still run.
+    runs: Vec<RunSummary>,
+    /// Runs in the store.
+    pub(super) total: u64,
+}
+
+pub(super) async fn load() -> ApiResult<Snapshot> {
+    let newest = RunQuery { limit: Some(N_NEWEST), ..RunQuery::default() };
+    let newest = api::runs(&RunQuery { sort: Some("-created".into()), ..newest }).await?;
+    let running = RunQuery { status: Some(RunStatus::Running), ..RunQuery::default() };
+    let running = api::runs(&running).await?;
+    let mut snapshot = Snapshot { runs: newest.items, total: newest.total };
+    for run in running.items {
+        if !snapshot.knows(&run) {
+            snapshot.runs.push(run);
+        }
+    }
+    Ok(snapshot)
+}
+
+impl Snapshot {
+    fn knows(&self, run: &RunSummary) -> bool {
+        self.runs.iter().any(|known| known.id == run.id)
+    }
+
+    /// Takes over a row that changed.
+    pub(super) fn put(&mut self, run: &RunSummary) {
+        match self.runs.iter_mut().find(|known| known.id == run.id) {
+            Some(known) => known.clone_from(run),
+            None => {
+                let is_newest =
+                    self.runs.first().is_none_or(|first| first.created_at_ms <= run.created_at_ms);
+                self.total += u64::from(is_newest);
+                self.runs.push(run.clone());
+                self.runs.sort_by_key(|run| std::cmp::Reverse(run.created_at_ms));
+            }
+        }
+    }
+
+    /// Runs that move by themselves, now or when their turn comes.
+    pub(super) fn going(&self) -> Vec<RunSummary> {
+        self.only(|run| is_going(run.status))
+    }
+
+    /// Runs that stand still until a person takes them up again.
+    pub(super) fn need_attention(&self) -> Vec<RunSummary> {
+        let mut runs = self.only(|run| {
+            matches!(
+                run.status,
+                RunStatus::Paused | RunStatus::Failed | RunStatus::Interrupted | RunStatus::Capped
+            )
+        });
+        runs.truncate(N_ATTENTION);
+        runs
+    }
+
+    /// The newest runs that do not go on now.
+    pub(super) fn recent(&self) -> Vec<RunSummary> {
+        let mut runs = self.only(|run| !is_going(run.status));
+        runs.truncate(N_RECENT);
+        runs
+    }
+
+    fn only(&self, wanted: impl Fn(&RunSummary) -> bool) -> Vec<RunSummary> {
+        self.runs.iter().filter(|run| wanted(run)).cloned().collect()
+    }
+}
+
+fn is_going(status: RunStatus) -> bool {
+    match status {
+        RunStatus::Queued | RunStatus::Running | RunStatus::Pausing | RunStatus::Cancelling => true,
+        RunStatus::Paused
+        | RunStatus::Done
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::Capped
+        | RunStatus::Interrupted => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::components::run_cells::tests::run;
+
+    #[test]
+    fn a_new_run_stands_first_and_counts() {
+        let mut snapshot = Snapshot { runs: vec![run(1, RunStatus::Done)], total: 1 };
+        snapshot.put(&run(2, RunStatus::Running));
+        assert_eq!(snapshot.total, 2);
+        assert_eq!(snapshot.going().len(), 1);
+        snapshot.put(&run(2, RunStatus::Failed));
+        assert_eq!(
+            (snapshot.total, snapshot.going().len(), snapshot.need_attention().len()),
+            (2, 0, 1)
+        );
+        assert_eq!(snapshot.recent()[0].name, "run-2");
+    }
+}

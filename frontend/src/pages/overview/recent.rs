@@ -1,0 +1,61 @@
+//! The newest runs that are over, as a short table.
+
+use crate::components::numbers::{Delta, Score};
+use crate::components::run_cells::{RunName, RunState, spend_words};
+use crate::components::spark::Spark;
+use crate::components::when::When;
+use crate::fmt;
+use leptos::prelude::*;
+use skillopt_domain::api::RunSummary;
+
+#[component]
+pub(super) fn RecentRuns(runs: Memo<Vec<RunSummary>>, total: Memo<u64>) -> impl IntoView {
+    let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_view();
+    move || {
+        runs.with(|runs| !runs.is_empty()).then(|| view! {
+            <section class="section" aria-labelledby="recent-title">
+                <div class="section__head">
+                    <h2 id="recent-title">"Recent runs"</h2>
+                    <div class="section__end">
+                        <a class="link" href="/runs">{move || format!("All {} runs", fmt::count(total.get()))}</a>
+                    </div>
+                </div>
+                <div class="panel scroll-x" tabindex="0" role="region" aria-label="Recent runs">
+                    <table class="table">
+                        <thead>
+                            <tr>
+                                <th scope="col">"Run"</th>
+                                <th scope="col">"Status"</th>
+                                <th scope="col" data-num>"Start"</th>
+                                <th scope="col" data-num>"Best"</th>
+                                <th scope="col" data-num>"Change"</th>
+                                <th scope="col" data-num>"n"</th>
+                                <th scope="col">"Best so far"</th>
+                                <th scope="col" data-num>"Spend"</th>
+                                <th scope="col" data-num>"Created"</th>
+                            </tr>
+                        </thead>
+                        <tbody>{rows}</tbody>
+                    </table>
+                </div>
+            </section>
+        })
+    }
+}
+
+#[component]
+fn Row(run: RunSummary) -> impl IntoView {
+    view! {
+        <tr>
+            <td><RunName run=&run/></td>
+            <td><RunState run=&run/></td>
+            <td data-num><Score value=run.baseline_score/></td>
+            <td data-num class="medium"><Score value=run.best_score/></td>
+            <td data-num><Delta before=run.baseline_score after=run.best_score/></td>
+            <td data-num class="second">{run.n_selection.map_or(fmt::MISSING.to_owned(), |n| fmt::count(n.into()))}</td>
+            <td><Spark values=&run.spark/></td>
+            <td data-num>{spend_words(&run)}</td>
+            <td data-num class="table__dim"><When at_ms=run.created_at_ms/></td>
+        </tr>
+    }
+}

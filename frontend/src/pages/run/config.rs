@@ -1,0 +1,262 @@
+//! The Config tab: every value with the place it came from, what goes on the wire, and the YAML to train again.
+
+use super::TabFrame;
+use super::query::{QueryValue, query_value};
+use super::state::RunState;
+use crate::api;
+use crate::charts::export::save_text;
+use crate::components::copy_button::CopyButton;
+use crate::components::icon::Icon;
+use crate::components::numbers::OrMissing;
+use crate::components::states::Empty;
+use crate::fmt;
+use leptos::prelude::*;
+use skillopt_domain::api::{ConfigRow, ConfigView, WireRow};
+use skillopt_domain::config::{Origin, Place};
+
+#[component]
+pub(super) fn ConfigTab(run: RunState) -> impl IntoView {
+    let config = LocalResource::new(move || {
+        let id = run.id();
+        async move { api::run_config(&id).await }
+    });
+    view! {
+        <TabFrame what="The config could not be loaded." on_retry=Callback::new(move |()| config.refetch())>
+            {move || Suspend::new(async move { config.await.map(|config| view! { <Config run config/> }) })}
+        </TabFrame>
+    }
+}
+
+#[component]
+fn Config(run: RunState, config: ConfigView) -> impl IntoView {
+    let only_set = query_value::<bool>("set");
+    let text = query_value::<String>("q");
+    let total = config.rows.len();
+    let rows = StoredValue::new(config.rows);
+    let shown = Memo::new(move |_| {
+        rows.with_value(|rows| {
+            filtered(rows, only_set.get().unwrap_or(false), text.get().as_deref())
+        })
+    });
+    view! {
+        <Filters run only_set text yaml=config.yaml/>
+        <div class="split" data-width="aside">
+            <div>
+                <Show when=move || shown.with(|rows| !rows.is_empty()) fallback=move || no_match(only_set, text)>
+                    <Values shown total/>
+                </Show>
+            </div>
+            <aside class="split__side stack" data-gap="lg"><Wire wire=config.wire/></aside>
+        </div>
+    }
+}
+
+/// Rows that match, in the order of the schema.
+fn filtered(rows: &[ConfigRow], only_set: bool, text: Option<&str>) -> Vec<ConfigRow> {
+    let text = text.unwrap_or_default().to_lowercase();
+    let has_text = |row: &ConfigRow| {
+        let value = row.value.as_deref().unwrap_or_default();
+        row.path.to_lowercase().contains(&text) || value.to_lowercase().contains(&text)
+    };
+    let is_changed = |row: &ConfigRow| row.value.as_deref().unwrap_or_default() != row.default;
+    rows.iter()
+        .filter(|row| !only_set || is_changed(row))
+        .filter(|row| has_text(row))
+        .cloned()
+        .collect()
+}
+
+fn no_match(only_set: QueryValue<bool>, text: QueryValue<String>) -> impl IntoView {
+    let clear = move |_| {
+        only_set.set(None);
+        text.set(None);
+    };
+    view! {
+        <Empty title="No key matches" text="Take a filter away to see more.">
+            <button class="button" type="button" on:click=clear>"Clear filters"</button>
+        </Empty>
+    }
+}
+
+#[component]
+fn Filters(
+    run: RunState,
+    only_set: QueryValue<bool>,
+    text: QueryValue<String>,
+    yaml: String,
+) -> impl IntoView {
+    let copied = Signal::stored(yaml.clone());
+    let file = run.summary.with_value(|summary| format!("{}.yaml", summary.name));
+    let download = move |_| _ = save_text(&file, "application/yaml;charset=utf-8", &yaml);
+    let typed =
+        move |event| text.set(Some(event_target_value(&event)).filter(|text| !text.is_empty()));
+    let is_on = move || only_set.get().unwrap_or(false);
+    view! {
+        <div class="filters" data-flush>
+            <label class="input" data-size="search">
+                <Icon name="search"/>
+                <input type="search" placeholder="Key or value" aria-label="Filter keys"
+                    prop:value=move || text.get().unwrap_or_default() on:input=typed/>
+            </label>
+            <div class="segmented" role="group" aria-label="Which keys">
+                <button type="button" aria-pressed=move || (!is_on()).to_string() on:click=move |_| only_set.set(None)>"All"</button>
+                <button type="button" aria-pressed=move || is_on().to_string() on:click=move |_| only_set.set(Some(true))>"Changed only"</button>
+            </div>
+            <div class="section__end">
+                <CopyButton text=copied what="YAML"/>
+                <button class="button" data-size="sm" type="button" on:click=download><Icon name="download"/>"YAML"</button>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Values(shown: Memo<Vec<ConfigRow>>, total: usize) -> impl IntoView {
+    let body = move || {
+        shown.with(|rows| {
+            rows.iter().enumerate().map(|(at, row)| {
+                let opens = at == 0 || section(&rows[at - 1].path) != section(&row.path);
+                let head = opens.then(|| view! {
+                    <tr class="table__group"><td colspan="4"><b class="medium">{fmt::capital(section(&row.path))}</b></td></tr>
+                });
+                view! { {head}{value_row(row)} }
+            })
+            .collect_view()
+        })
+    };
+    view! {
+        <div class="panel">
+            <div class="scroll-x" tabindex="0" role="region" aria-label="Config">
+                <table class="table config">
+                    <thead><tr>
+                        <th scope="col">"Key"</th><th scope="col">"Value"</th>
+                        <th scope="col" class="hide-narrow">"Default"</th><th scope="col">"From"</th>
+                    </tr></thead>
+                    <tbody>{body}</tbody>
+                </table>
+            </div>
+            <div class="panel__foot"><span>{move || format!("{} of {total} keys", shown.with(Vec::len))}</span></div>
+        </div>
+    }
+}
+
+fn section(path: &str) -> &str {
+    path.split('.').next().unwrap_or_default()
+}
+
+fn value_row(row: &ConfigRow) -> impl IntoView + use<> {
+    let value = row.value.clone().unwrap_or_default();
+    let differs = value != row.default;
+    let default = Some(row.default.clone()).filter(|default| !default.is_empty());
+    let default = if differs {
+        view! { <span class="mono second"><OrMissing text=default/></span> }.into_any()
+    } else {
+        view! { <span class="table__dim">"same"</span> }.into_any()
+    };
+    let shown = Some(value.clone()).filter(|value| !value.is_empty());
+    view! {
+        <tr>
+            <td class="mono second keycol" title=row.path.clone()>{breakable(&row.path)}</td>
+            <td class="valcol" title=value><span class=if differs { "mono medium" } else { "mono" }><OrMissing text=shown/></span></td>
+            <td class="other hide-narrow">{default}</td>
+            <td>{origin(&row.place)}</td>
+        </tr>
+    }
+}
+
+/// The key may wrap behind its dot and its underscores.
+fn breakable(path: &str) -> Vec<AnyView> {
+    path.split_inclusive(['.', '_'])
+        .map(|part| view! { {part.to_owned()}<wbr/> }.into_any())
+        .collect()
+}
+
+fn origin(place: &Place) -> impl IntoView + use<> {
+    let (icon, word) = match place.origin {
+        Origin::Default => ("minus", "default"),
+        Origin::Base => ("copy", "base file"),
+        Origin::File => ("file", "file"),
+        Origin::Environment => ("terminal", "environment"),
+        Origin::Flag => ("tag", "flag"),
+    };
+    let where_from = (place.origin != Origin::Default).then(|| place.to_string());
+    let title = where_from.clone();
+    view! {
+        <span class="row" data-gap="tight" data-nowrap title=title>
+            <span class="status"><Icon name=icon/>{word}</span>
+            <span class="mono small muted truncate hide-narrow">{where_from}</span>
+        </span>
+    }
+}
+
+#[component]
+fn Wire(wire: Vec<WireRow>) -> impl IntoView {
+    let role = |row: WireRow| {
+        let rows = identity_rows(&row.identity).into_iter().map(|(key, value)| {
+            view! { <div class="checks__item"><Icon name="right"/><span class="mono">{key}</span><span class="mono path">{value}</span></div> }
+        });
+        view! {
+            <div>
+                <b class="medium">{fmt::capital(&row.role)}</b>
+                <div class="checks">{rows.collect_view()}</div>
+            </div>
+        }
+    };
+    view! {
+        <section aria-labelledby="wire-title">
+            <div class="section__head"><h3 id="wire-title">"What goes on the wire"</h3><span>"no secrets"</span></div>
+            <div class="stack" data-gap="md">{wire.into_iter().map(role).collect_view()}</div>
+        </section>
+    }
+}
+
+/// The top level of a JSON object, each value in short.
+fn identity_rows(identity: &str) -> Vec<(String, String)> {
+    match serde_json::from_str::<serde_json::Value>(identity) {
+        Ok(serde_json::Value::Object(fields)) => fields
+            .into_iter()
+            .map(|(key, value)| match value {
+                serde_json::Value::String(text) => (key, text),
+                serde_json::Value::Null => (key, "not set".to_owned()),
+                other => (key, other.to_string()),
+            })
+            .collect(),
+        _ => vec![("identity".to_owned(), identity.to_owned())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(path: &str, value: Option<&str>, default: &str) -> ConfigRow {
+        ConfigRow {
+            path: path.into(),
+            value: value.map(str::to_owned),
+            place: Place::default_value(),
+            default: default.into(),
+        }
+    }
+
+    #[test]
+    fn changed_only_compares_values_and_text_finds_keys_and_values() {
+        let rows = [
+            row("train.seed", Some("42"), "42"),
+            row("limits.usd", Some("12"), ""),
+            row("env.name", None, ""),
+        ];
+        let paths = |rows: Vec<ConfigRow>| rows.into_iter().map(|row| row.path).collect::<Vec<_>>();
+        assert_eq!(paths(filtered(&rows, true, None)), ["limits.usd"]);
+        assert_eq!(paths(filtered(&rows, false, Some("42"))), ["train.seed"]);
+        assert_eq!(paths(filtered(&rows, false, Some("ENV"))), ["env.name"]);
+    }
+
+    #[test]
+    fn an_identity_is_a_list_of_fields_or_itself() {
+        assert_eq!(
+            identity_rows(r#"{"model":"m","t":0.7,"x":null}"#)[2],
+            ("x".into(), "not set".into())
+        );
+        assert_eq!(identity_rows("plain"), [("identity".into(), "plain".into())]);
+    }
+}

@@ -1,0 +1,247 @@
+//! The Curves tab: is it improving, which steps won, what it takes. All charts share one cross-line and one zoom.
+
+use super::TabFrame;
+use super::charts_data as data;
+use super::query::{QueryValue, query_value};
+use super::stands_out::{Note, notes};
+use super::state::{RunState, running_step};
+use super::tab::RunTab;
+use super::words::left_ms;
+use crate::api;
+use crate::charts::multiple::{Multiple, SmallPlan, Words, shown_steps};
+use crate::charts::pointer::Pointer;
+use crate::charts::score::{merged, points};
+use crate::charts::score_chart::{ScoreChart, ScoreChoices, ScorePlan};
+use crate::charts::series::SmallPlot;
+use crate::components::icon::Icon;
+use crate::components::states::Empty;
+use crate::fmt;
+use leptos::prelude::*;
+use leptos_router::hooks::use_navigate;
+use skillopt_domain::api::{CurveQuery, Curves};
+use skillopt_domain::event::StepSummary;
+
+const SMOOTHING: f64 = 0.4;
+/// Longer runs come thinned.
+const MAX_POINTS: u32 = 2000;
+
+#[component]
+pub(super) fn CurvesTab(run: RunState) -> impl IntoView {
+    let zoom = Zoom { from: query_value("from"), to: query_value("to") };
+    let is_thinned = run.view.with_untracked(|view| view.n_steps > MAX_POINTS);
+    // A zoom into a thinned run asks again, so that no point is left out.
+    let curves = LocalResource::new(move || {
+        let id = run.id();
+        let range = if is_thinned { zoom.get() } else { None };
+        async move {
+            let query = CurveQuery {
+                from: range.map(|r| r.0),
+                to: range.map(|r| r.1),
+                max_points: Some(MAX_POINTS),
+            };
+            api::curves(&id, &query).await
+        }
+    });
+    view! {
+        <TabFrame what="The curves could not be loaded." on_retry=Callback::new(move |()| curves.refetch())>
+            {move || Suspend::new(async move { curves.await.map(|curves| view! { <Charts run curves zoom/> }) })}
+        </TabFrame>
+    }
+}
+
+/// The steps that are shown, in the URL.
+#[derive(Clone, Copy)]
+struct Zoom {
+    from: QueryValue<u32>,
+    to: QueryValue<u32>,
+}
+
+impl Zoom {
+    fn get(self) -> Option<(u32, u32)> {
+        self.from.get().zip(self.to.get()).filter(|(from, to)| from < to)
+    }
+
+    fn set(self, zoom: Option<(u32, u32)>) {
+        self.from.set(zoom.map(|zoom| zoom.0));
+        self.to.set(zoom.map(|zoom| zoom.1));
+    }
+}
+
+#[component]
+fn Charts(run: RunState, curves: Curves, zoom: Zoom) -> impl IntoView {
+    let loaded = StoredValue::new(curves.steps);
+    let live = run.steps();
+    let steps =
+        Memo::new(move |_| loaded.with_value(|loaded| live.with(|live| merged(loaded, live))));
+    let is_started =
+        move || run.view.with(|view| view.baseline.is_some() || !view.steps.is_empty());
+    view! {
+        <Show when=is_started fallback=move || view! { <NothingYet run/> }>
+            <section class="panel" aria-labelledby="score-title">
+                <AllCharts run steps zoom/>
+            </section>
+        </Show>
+    }
+}
+
+#[component]
+fn NothingYet(run: RunState) -> impl IntoView {
+    let is_over = Memo::new(move |_| run.view.with(|view| view.status.is_over()));
+    move || {
+        let text = if is_over.get() {
+            "The run ended before the initial skill was measured, so there is no curve. Its events tell why."
+        } else {
+            "The first point comes when the initial skill has been measured on the selection split."
+        };
+        view! {
+            <Empty title="No score yet" text>
+                <a class="button" href=run.href(RunTab::Events)>"Events"</a>
+            </Empty>
+        }
+    }
+}
+
+#[component]
+fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl IntoView {
+    let pointer = Pointer {
+        cross: RwSignal::new(None),
+        brush: RwSignal::new(None),
+        on_zoom: Callback::new(move |range| zoom.set(range)),
+    };
+    let smoothing = query_value::<f64>("smooth");
+    let navigate = use_navigate();
+    let choices = ScoreChoices {
+        pointer,
+        zoom: Signal::derive(move || zoom.get()),
+        smoothing: Signal::derive(move || smoothing.get().unwrap_or(SMOOTHING)),
+        on_smoothing: Callback::new(move |weight| smoothing.set(Some(weight))),
+        on_open: Callback::new(move |step| navigate(&run.step_href(step), Default::default())),
+    };
+    let score_points =
+        Memo::new(move |_| run.view.with(|view| steps.with(|steps| points(view, steps))));
+    let plan = Memo::new(move |_| score_plan(run));
+    let shown = Memo::new(move |_| {
+        let total = plan.with(|plan| plan.total_steps);
+        shown_steps(zoom.get(), total, steps.with(|steps| steps.last().map_or(0, |step| step.step)))
+    });
+    view! {
+        <ScoreChart points=score_points plan choices step_href=Callback::new(move |step| run.step_href(step))/>
+        <div class="multiples">
+            <Small plan=ROLLOUT steps shown pointer of=Callback::new(|s: Vec<_>| data::rollout(&s))/>
+            <Small
+                plan=SIZE steps shown pointer
+                of=Callback::new(move |s: Vec<_>| run.view.with_untracked(|view| data::skill_size(view, &s)))
+            />
+            <Small plan=EDITS steps shown pointer of=Callback::new(|s: Vec<_>| data::edits(&s))/>
+            <SpendCharts steps shown pointer/>
+            <Small plan=ERRORS steps shown pointer of=Callback::new(|s: Vec<_>| data::error_share(&s))/>
+            <StandsOut run steps/>
+        </div>
+    }
+}
+
+fn score_plan(run: RunState) -> ScorePlan {
+    run.view.with(|view| ScorePlan {
+        metric: run.metric.get_value(),
+        n: view.plan.as_ref().map(|plan| plan.n_selection),
+        total_steps: view.plan.as_ref().map_or(0, |plan| plan.total_steps),
+        steps_per_epoch: view.plan.as_ref().map_or(0, |plan| plan.steps_per_epoch),
+        running: running_step(view),
+        left: left_ms(view).map(|ms| format!("about {}", fmt::duration(ms))),
+        name: run.summary.with_value(|summary| summary.name.clone()),
+    })
+}
+
+const fn plan(
+    title: &'static str,
+    note: &'static str,
+    file: &'static str,
+    words: Words,
+) -> SmallPlan {
+    SmallPlan { title, note, unit: "", words, file }
+}
+
+const ROLLOUT: SmallPlan = plan("Rollout", "", "rollout", three_digits);
+const SIZE: SmallPlan = plan("Skill size", "tokens", "skill-size", whole);
+const EDITS: SmallPlan = plan("Edits", "", "edits", whole);
+const COST: SmallPlan = plan("Cost", "", "cost", dollars);
+const TOKENS: SmallPlan = plan("Tokens", "", "tokens", whole);
+const CALLS: SmallPlan = plan("Calls", "", "calls", whole);
+const ERRORS: SmallPlan =
+    SmallPlan { unit: " %", ..plan("Error share", "of attempts", "error-share", percent) };
+
+fn three_digits(value: f64) -> String {
+    fmt::score(Some(value))
+}
+
+fn whole(value: f64) -> String {
+    fmt::short(u64::from(crate::charts::scale::to_count(value)))
+}
+
+fn dollars(value: f64) -> String {
+    format!("${value:.2}")
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.1} %")
+}
+
+#[component]
+fn Small(
+    plan: SmallPlan,
+    steps: Memo<Vec<StepSummary>>,
+    shown: Memo<(u32, u32)>,
+    pointer: Pointer,
+    of: Callback<Vec<StepSummary>, SmallPlot>,
+) -> impl IntoView {
+    let plot = Memo::new(move |_| of.run(steps.get()));
+    view! { <Multiple plan plot steps=shown pointer/> }
+}
+
+/// Money where it is known; else tokens where they are reported; else calls.
+#[component]
+fn SpendCharts(
+    steps: Memo<Vec<StepSummary>>,
+    shown: Memo<(u32, u32)>,
+    pointer: Pointer,
+) -> impl IntoView {
+    let has_cost = Memo::new(move |_| steps.with(|steps| data::has_cost(steps)));
+    let has_tokens = Memo::new(move |_| {
+        steps.with(|steps| steps.iter().any(|step| step.spend.total().tokens() > 0))
+    });
+    move || {
+        if has_cost.get() {
+            view! { <Small plan=COST steps shown pointer of=Callback::new(|s: Vec<_>| data::cost(&s))/> }
+        } else if has_tokens.get() {
+            view! { <Small plan=TOKENS steps shown pointer of=Callback::new(|s: Vec<_>| data::tokens(&s))/> }
+        } else {
+            view! { <Small plan=CALLS steps shown pointer of=Callback::new(|s: Vec<_>| data::calls(&s))/> }
+        }
+    }
+}
+
+#[component]
+fn StandsOut(run: RunState, steps: Memo<Vec<StepSummary>>) -> impl IntoView {
+    let all = Memo::new(move |_| {
+        run.view.with(|view| steps.with(|steps| notes(view, steps, &run.metric.get_value())))
+    });
+    let note = |note: Note| {
+        view! {
+            <p>
+                <span class="status" data-status=note.status><Icon name=note.icon/><b class="medium">{note.title}</b></span>
+                " "{note.text}
+            </p>
+        }
+    };
+    move || {
+        let all = all.get();
+        (!all.is_empty()).then(|| {
+            view! {
+                <div class="multiple" data-span="3">
+                    <div class="multiple__head"><h3>"What stands out"</h3></div>
+                    <div class="notes">{all.into_iter().map(note).collect_view()}</div>
+                </div>
+            }
+        })
+    }
+}

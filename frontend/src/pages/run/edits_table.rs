@@ -1,0 +1,138 @@
+//! Edits: the ranked table of a step, and one edit as a small diff.
+
+use crate::components::diff_view::DiffView;
+use crate::components::status::Status;
+use crate::fmt;
+use leptos::prelude::*;
+use skillopt_domain::diff::{Diff, diff};
+use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus};
+
+/// The edits in the order tried, each with what became of it; a row opens to its full text.
+#[component]
+pub(super) fn EditsTable(edits: Vec<EditReport>) -> impl IntoView {
+    let rows = edits
+        .into_iter()
+        .zip(1u32..)
+        .map(|(edit, rank)| view! { <EditRow edit rank/> })
+        .collect_view();
+    view! {
+        <div class="panel scroll-x" tabindex="0" role="region" aria-label="Ranked edits">
+            <table class="table">
+                <thead><tr>
+                    <th scope="col" data-num data-col="rank">"Rank"</th>
+                    <th scope="col" class="hide-narrow" data-col="op">"Op"</th>
+                    <th scope="col">"Edit"</th>
+                    <th scope="col" class="hide-narrow">"From"</th>
+                    <th scope="col">"Status"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn EditRow(edit: EditReport, rank: u32) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let is_quiet = edit.status != EditStatus::Applied;
+    let from = fmt::plural(u64::from(edit.edit.support_count), "trajectory", "trajectories");
+    let notes = [
+        Some(edit.detail.clone()).filter(|detail| !detail.is_empty()),
+        edit.resembles_rejected_step.map(resembles),
+    ];
+    let notes = notes
+        .into_iter()
+        .flatten()
+        .map(|note| view! { <br/><span class="small muted">{note}</span> })
+        .collect_view();
+    let shown = StoredValue::new(edit.edit.clone());
+    view! {
+        <tr class=is_quiet.then_some("table__dim")>
+            <td data-num class="medium">{rank}</td>
+            <td class="second hide-narrow">{op_words(&edit.edit.op)}</td>
+            <td class="table__wrap">
+                <button
+                    class="edit-open" type="button" aria-expanded=move || is_open.get().to_string()
+                    on:click=move |_| is_open.update(|open| *open = !*open)
+                >
+                    {first_line(edit.edit.gist())}
+                </button>
+                {notes}
+            </td>
+            <td class="table__dim hide-narrow">{from}</td>
+            <td><Status look=edit.status/></td>
+        </tr>
+        {move || is_open.get().then(|| view! {
+            <tr><td class="table__drawer" colspan="5"><EditText edit=shown.get_value()/></td></tr>
+        })}
+    }
+}
+
+fn resembles(step: u32) -> String {
+    format!("Resembles an edit that was rejected at step {step}")
+}
+
+/// The operation in words.
+pub(super) fn op_words(op: &EditOp) -> String {
+    op.as_str().replace('_', " ")
+}
+
+/// The first line that says something, cut to what a row can hold.
+pub(super) fn first_line(text: &str) -> String {
+    const MAX: usize = 160;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or(fmt::MISSING);
+    let mut cut: String = line.chars().take(MAX).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+/// What an edit does, as the diff that it makes of its own anchor.
+#[component]
+pub(super) fn EditText(edit: Edit) -> impl IntoView {
+    let own = own_diff(&edit);
+    let place = match edit.op {
+        EditOp::Append => Some("at the end of the skill".to_owned()),
+        EditOp::Unknown(word) => Some(format!("the operation “{word}” is not known")),
+        EditOp::InsertAfter | EditOp::Replace | EditOp::Delete => None,
+    };
+    view! {
+        <div class="edit-text">
+            {place.map(|words| view! { <p class="small muted">{words}</p> })}
+            <DiffView diff=own label="Edit"/>
+        </div>
+    }
+}
+
+fn own_diff(edit: &Edit) -> Diff {
+    let target = edit.target.as_deref().unwrap_or_default();
+    let content = edit.content.as_deref().unwrap_or_default();
+    match edit.op {
+        EditOp::Append => diff("", content),
+        EditOp::InsertAfter => diff(target, &format!("{target}\n{content}")),
+        EditOp::Delete => diff(target, ""),
+        EditOp::Replace | EditOp::Unknown(_) => diff(target, content),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gist_is_one_line_and_never_long() {
+        assert_eq!(first_line("\n  - a\n- b"), "- a");
+        assert_eq!(first_line(&"é".repeat(300)).chars().count(), 161);
+        assert_eq!(first_line(""), "—");
+    }
+
+    #[test]
+    fn an_insertion_keeps_its_anchor() {
+        let edit = Edit::new(EditOp::InsertAfter, Some("anchor"), Some("new"));
+        let own = own_diff(&edit);
+        assert_eq!((own.n_added, own.n_removed), (1, 0));
+        let edit = Edit::new(EditOp::Delete, Some("anchor"), None);
+        assert_eq!(own_diff(&edit).n_removed, 1);
+    }
+}

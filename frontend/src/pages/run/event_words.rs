@@ -1,0 +1,200 @@
+//! Each journal event as a sentence, with its icon and colour. Pure, tested.
+
+use super::step_words::{counts_words, ranking_words};
+use crate::components::look::Look;
+use crate::fmt;
+use skillopt_domain::edit::EditStatus;
+use skillopt_domain::event::{EventKind, Measured, StepSummary, TestedSkill};
+use skillopt_domain::run::Phase;
+
+/// The words for filters, in the order of a run; also the `type` of the JSON.
+pub(crate) const TYPES: [&str; 13] = [
+    "status",
+    "planned",
+    "preflight_passed",
+    "phase_started",
+    "baseline",
+    "rolled_out",
+    "reflected",
+    "aggregated",
+    "selected",
+    "updated",
+    "gated",
+    "step_finished",
+    "tested",
+];
+
+/// The stable word of a kind.
+pub(crate) fn type_word(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::Status { .. } => "status",
+        EventKind::Planned(_) => "planned",
+        EventKind::PreflightPassed { .. } => "preflight_passed",
+        EventKind::PhaseStarted(_) => "phase_started",
+        EventKind::Baseline(_) => "baseline",
+        EventKind::RolledOut { .. } => "rolled_out",
+        EventKind::Reflected { .. } => "reflected",
+        EventKind::Aggregated { .. } => "aggregated",
+        EventKind::Selected { .. } => "selected",
+        EventKind::Updated { .. } => "updated",
+        EventKind::Gated { .. } => "gated",
+        EventKind::StepFinished(_) => "step_finished",
+        EventKind::Tested { .. } => "tested",
+        EventKind::Warning { .. } => "warning",
+    }
+}
+
+/// Colour and icon.
+pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
+    match kind {
+        EventKind::Status { status, .. } => {
+            let look = Look::from(*status);
+            (look.status, look.icon)
+        }
+        EventKind::Gated { verdict, .. } => {
+            let look = Look::from(verdict.action);
+            (look.status, look.icon)
+        }
+        EventKind::StepFinished(step) => (Look::from(step.action).status, "check"),
+        EventKind::Warning { .. } => ("warning", "warning"),
+        EventKind::Planned(_) => ("idle", "launch"),
+        EventKind::PreflightPassed { .. } => ("done", "check"),
+        EventKind::PhaseStarted(_) => ("idle", "right"),
+        EventKind::Baseline(_) | EventKind::Tested { .. } => ("idle", "gate"),
+        EventKind::RolledOut { .. } => ("idle", "batch"),
+        EventKind::Reflected { .. } => ("idle", "search"),
+        EventKind::Aggregated { .. } => ("idle", "merge"),
+        EventKind::Selected { .. } => ("idle", "filter"),
+        EventKind::Updated { .. } => ("idle", "pencil"),
+    }
+}
+
+/// What happened, in one sentence.
+pub(crate) fn event_words(kind: &EventKind) -> String {
+    match kind {
+        EventKind::Status { status, detail } => {
+            let word = Look::from(*status).word;
+            detail.as_ref().map_or_else(
+                || format!("The run is {word}."),
+                |detail| format!("The run is {word}: {detail}"),
+            )
+        }
+        EventKind::Planned(plan) => format!(
+            "{} steps planned: {} epochs of {} on {} ({} train, {} selection, {} test).",
+            plan.total_steps,
+            plan.epochs,
+            plan.steps_per_epoch,
+            plan.benchmark,
+            plan.n_train,
+            plan.n_selection,
+            plan.n_test
+        ),
+        EventKind::PreflightPassed { role, latency_ms: 0 } => {
+            format!("The {role} has answered its test call before.")
+        }
+        EventKind::PreflightPassed { role, latency_ms } => {
+            format!("The {role} answered its test call in {}.", fmt::duration(*latency_ms))
+        }
+        EventKind::PhaseStarted(phase) => phase_words(*phase),
+        EventKind::Baseline(measured) => {
+            format!("Initial skill on the selection split: {}.", measured_words(measured))
+        }
+        EventKind::RolledOut { step, counts, .. } => {
+            let (bold, rest) = counts_words(counts);
+            format!("Step {step}, batch: {bold}{rest}")
+        }
+        EventKind::Reflected { step, reflection } => format!(
+            "Step {step}: {} proposed, {} named.",
+            fmt::plural(u64::from(reflection.n_edits), "edit", "edits"),
+            fmt::plural(
+                u64::try_from(reflection.patterns.len()).unwrap_or(0),
+                "failure pattern",
+                "failure patterns"
+            ),
+        ),
+        EventKind::Aggregated { step, n_edits_in, edits, .. } => {
+            format!("Step {step}: {n_edits_in} edits merged into {}.", edits.len())
+        }
+        EventKind::Selected { step, budget, ranking, edits } => {
+            format!(
+                "Step {step}: {} edits for a budget of {budget}; {}.",
+                edits.len(),
+                ranking_words(*ranking)
+            )
+        }
+        EventKind::Updated { step, edits, candidate_tokens, .. } => {
+            let applied = edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
+            format!(
+                "Step {step}: {applied} of {} edits applied, {candidate_tokens} tokens.",
+                edits.len()
+            )
+        }
+        EventKind::Gated { step, verdict, .. } => format!(
+            "Step {step}, gate: {} → {}, {} fixed, {} broke. {}",
+            fmt::score(verdict.current_score),
+            fmt::score(verdict.candidate_score),
+            verdict.n_fixed(),
+            verdict.n_broke(),
+            verdict.reason
+        ),
+        EventKind::StepFinished(step) => finished_words(step),
+        EventKind::Tested { which, measured } => {
+            let which = match which {
+                TestedSkill::Initial => "Initial",
+                TestedSkill::Best => "Best",
+            };
+            format!("{which} skill on the test split: {}.", measured_words(measured))
+        }
+        EventKind::Warning { message, .. } => message.clone(),
+    }
+}
+
+fn phase_words(phase: Phase) -> String {
+    match phase {
+        Phase::Preflight => "Preflight began.".to_owned(),
+        Phase::Baseline => "The initial skill is being measured.".to_owned(),
+        Phase::Step { step, stage } => format!("Step {step}: {} began.", stage.as_str()),
+        Phase::FinalTest => "The final test began.".to_owned(),
+    }
+}
+
+fn measured_words(measured: &Measured) -> String {
+    match measured.score {
+        Some(score) => format!("{}, {}", fmt::score(measured.gate_score), fmt::n(Some(score.n))),
+        None => "no task was scored".to_owned(),
+    }
+}
+
+fn finished_words(step: &StepSummary) -> String {
+    format!(
+        "Step {} is over: {}; best is {}.",
+        step.step,
+        Look::from(step.action).word,
+        fmt::score(step.best_score)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_domain::run::{RunStatus, Stage};
+    use skillopt_domain::spend::Role;
+
+    #[test]
+    fn events_are_told_in_sentences() {
+        let status =
+            EventKind::Status { status: RunStatus::Failed, detail: Some("no tasks".into()) };
+        assert_eq!(event_words(&status), "The run is failed: no tasks");
+        let phase = EventKind::PhaseStarted(Phase::Step { step: 3, stage: Stage::Reflect });
+        assert_eq!(event_words(&phase), "Step 3: reflect began.");
+        let known = EventKind::PreflightPassed { role: Role::Target, latency_ms: 0 };
+        assert_eq!(event_words(&known), "The target has answered its test call before.");
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_json() {
+        let warning = EventKind::Warning { code: "x".into(), message: "y".into() };
+        let json = serde_json::to_value(&warning).expect("an event serialises");
+        assert_eq!(json["type"], type_word(&warning));
+    }
+}

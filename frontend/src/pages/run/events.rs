@@ -1,0 +1,224 @@
+//! The Events tab: the journal as it was written, live, each row a sentence with its JSON below.
+
+use super::TabFrame;
+use super::event_words::{TYPES, event_look, event_words, type_word};
+use super::query::{QueryValue, query_value};
+use super::state::RunState;
+use crate::api::{self, ApiError};
+use crate::components::icon::Icon;
+use crate::components::states::{Empty, ErrorCallout};
+use crate::time;
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use skillopt_domain::event::RunEvent;
+
+/// Events asked for at once.
+const PAGE: u32 = 500;
+/// Height of a row in pixels, as the style has it.
+const ROW: f64 = 32.0;
+/// Rows drawn above and below the view.
+const SPARE: usize = 12;
+
+#[component]
+pub(super) fn EventsTab(run: RunState) -> impl IntoView {
+    let first = LocalResource::new(move || {
+        let id = run.id();
+        let newest = run.view.with_untracked(|view| view.seq);
+        // The newest page first: what happened last is what one looks for.
+        let after = newest.saturating_sub(u64::from(PAGE));
+        async move { api::events(&id, after, PAGE).await }
+    });
+    view! {
+        <TabFrame what="The events could not be loaded." on_retry=Callback::new(move |()| first.refetch())>
+            {move || Suspend::new(async move { first.await.map(|page| view! { <Journal run events=page.items/> }) })}
+        </TabFrame>
+    }
+}
+
+#[component]
+fn Journal(run: RunState, events: Vec<RunEvent>) -> impl IntoView {
+    let loaded = RwSignal::new(events);
+    let kind = query_value::<String>("type");
+    let all = Memo::new(move |_| {
+        let last = loaded.with(|loaded| loaded.last().map_or(0, |event| event.seq));
+        let kind = kind.get();
+        let is_wanted =
+            |event: &&RunEvent| kind.as_deref().is_none_or(|kind| type_word(&event.kind) == kind);
+        let mut all: Vec<RunEvent> =
+            loaded.with(|loaded| loaded.iter().filter(is_wanted).cloned().collect());
+        run.fresh.with(|fresh| {
+            all.extend(fresh.iter().filter(|event| event.seq > last).filter(is_wanted).cloned());
+        });
+        all.reverse();
+        all
+    });
+    view! {
+        <div class="filters" data-flush><TypeSelect kind/></div>
+        <Show when=move || all.with(|all| !all.is_empty()) fallback=move || nothing(kind)>
+            <div class="panel"><Rows all/></div>
+        </Show>
+        <Older run loaded/>
+    }
+}
+
+fn nothing(kind: QueryValue<String>) -> impl IntoView {
+    if kind.get_untracked().is_some() {
+        view! {
+            <Empty title="No event of this type" text="It may come later, or stand further back in the journal.">
+                <button class="button" type="button" on:click=move |_| kind.set(None)>"All events"</button>
+            </Empty>
+        }
+        .into_any()
+    } else {
+        view! { <Empty title="No events yet" text="The journal begins when an engine takes the run."/> }.into_any()
+    }
+}
+
+#[component]
+fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
+    let option = move |word: &'static str, label: String| {
+        let is_chosen = move || kind.get().unwrap_or_default() == word;
+        view! { <option value=word prop:selected=is_chosen>{label}</option> }
+    };
+    let choose =
+        move |event| kind.set(Some(event_target_value(&event)).filter(|word| !word.is_empty()));
+    let words =
+        TYPES.into_iter().chain(["warning"]).map(|word| option(word, word.replace('_', " ")));
+    view! {
+        <div class="input" data-size="search">
+            <select aria-label="Type of event" on:change=choose>
+                {option("", "All types".to_owned())}
+                {words.collect_view()}
+            </select>
+            <Icon name="down"/>
+        </div>
+    }
+}
+
+/// Only the rows in view are drawn. One row at a time is open; it stands outside of the window's arithmetic
+/// by being drawn with its row.
+#[component]
+fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
+    let holder = NodeRef::<html::Div>::new();
+    let scroll = RwSignal::new(0.0);
+    let open = RwSignal::new(None::<u64>);
+    let drawn = Memo::new(move |_| {
+        // As much as a window can show at most: the box is never higher.
+        let height = window().inner_height().ok().and_then(|height| height.as_f64());
+        in_view(scroll.get(), height.unwrap_or(1000.0), all.with(Vec::len))
+    });
+    let on_scroll = move |_: ev::Event| {
+        if let Some(holder) = holder.get_untracked() {
+            scroll.set(f64::from(holder.scroll_top()));
+        }
+    };
+    let pad = move |rows: usize| format!("{}px", pixels(rows));
+    let rows = move || {
+        let (from, to) = drawn.get();
+        all.with(|all| all[from.min(all.len())..to.min(all.len())].to_vec())
+    };
+    view! {
+        <div class="journal virtual" node_ref=holder on:scroll=on_scroll tabindex="0" role="region" aria-label="Journal">
+            <div class="virtual__pad" style:height=move || pad(drawn.get().0)></div>
+            <For each=rows key=|event| event.seq let:event><EventRow event open/></For>
+            <div class="virtual__pad" style:height=move || pad(all.with(Vec::len).saturating_sub(drawn.get().1))></div>
+        </div>
+    }
+}
+
+fn pixels(rows: usize) -> f64 {
+    ROW * f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
+}
+
+/// The rows to draw, from and up to.
+fn in_view(scroll: f64, height: f64, total: usize) -> (usize, usize) {
+    let row_at = |pixel: f64| {
+        usize::try_from(crate::charts::scale::to_count((pixel / ROW).floor())).unwrap_or(0)
+    };
+    let from = row_at(scroll).saturating_sub(SPARE).min(total);
+    let to = (row_at(scroll + height) + 1 + SPARE).min(total);
+    (from, to)
+}
+
+#[component]
+fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
+    let seq = event.seq;
+    let (status, icon) = event_look(&event.kind);
+    let is_open = move || open.get() == Some(seq);
+    let toggle =
+        move |_| open.update(|open| *open = if *open == Some(seq) { None } else { Some(seq) });
+    let at = event.at_ms;
+    let kind = type_word(&event.kind);
+    let words = event_words(&event.kind);
+    let hover = words.clone();
+    let kept = StoredValue::new(event);
+    let json =
+        move || kept.with_value(|event| serde_json::to_string_pretty(event).unwrap_or_default());
+    view! {
+        <button class="journal__row" type="button" data-status=status aria-expanded=move || is_open().to_string() on:click=toggle>
+            <Icon name=icon/>
+            <time class="journal__time" datetime=time::iso(at) title=time::full(at)>{time::clock_seconds(at)}</time>
+            <span class="journal__kind mono">{kind}</span>
+            <span class="journal__words" title=hover>{words}</span>
+            <span class="journal__seq">{format!("#{seq}")}</span>
+        </button>
+        {move || is_open().then(|| view! { <pre class="journal__data">{json()}</pre> })}
+    }
+}
+
+/// Loads the page before the first one that is shown.
+#[component]
+fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
+    let failure = RwSignal::new(None::<ApiError>);
+    let is_loading = RwSignal::new(false);
+    let first =
+        Memo::new(move |_| loaded.with(|loaded| loaded.first().map_or(1, |event| event.seq)));
+    let load = move || {
+        is_loading.set(true);
+        failure.set(None);
+        let before = first.get_untracked();
+        let after = before.saturating_sub(u64::from(PAGE) + 1);
+        spawn_local(async move {
+            match api::events(&run.id(), after, PAGE).await {
+                Ok(older) => {
+                    let _ = loaded.try_update(|loaded| {
+                        let newer = std::mem::take(loaded);
+                        *loaded = older
+                            .items
+                            .into_iter()
+                            .filter(|event| event.seq < before)
+                            .chain(newer)
+                            .collect();
+                    });
+                }
+                Err(error) => _ = failure.try_set(Some(error)),
+            }
+            let _ = is_loading.try_set(false);
+        });
+    };
+    view! {
+        {move || failure.get().map(|error| view! {
+            <ErrorCallout what="Older events could not be loaded." error on_retry=Callback::new(move |()| load())/>
+        })}
+        {move || (first.get() > 1).then(|| view! {
+            <p class="row"><button class="button" data-size="sm" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
+                {move || format!("Events before #{}", first.get())}
+            </button></p>
+        })}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_in_view_are_drawn() {
+        assert_eq!(in_view(0.0, 320.0, 10_000), (0, 23));
+        assert_eq!(in_view(3200.0, 320.0, 10_000), (88, 123));
+        assert_eq!(in_view(320_000.0, 320.0, 10_000), (9988, 10_000));
+        assert_eq!(in_view(0.0, 320.0, 3), (0, 3));
+    }
+}

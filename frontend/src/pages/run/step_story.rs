@@ -1,0 +1,390 @@
+//! One step as a story: the verdict in words, then what led to it, in the order in which it happened.
+
+use super::edits_table::EditsTable;
+use super::state::{RunState, find};
+use super::step_words as words;
+use super::tab::RunTab;
+use crate::api;
+use crate::components::diff_view::DiffView;
+use crate::components::icon::Icon;
+use crate::components::look::{Look, stage_look};
+use crate::components::states::{BoundaryError, SkeletonRows};
+use crate::components::status::Status;
+use crate::fmt;
+use leptos::prelude::*;
+use skillopt_domain::diff::diff;
+use skillopt_domain::edit::{EditReport, EditStatus};
+use skillopt_domain::event::{
+    EventKind, FailurePattern, ReflectionSummary, RunEvent, StageCost, StepSummary,
+};
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::TaskId;
+use skillopt_domain::run::Stage;
+use skillopt_domain::verdict::{TaskChange, Verdict};
+
+/// What is known about a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StepFacts {
+    pub(super) step: u32,
+    pub(super) events: Vec<RunEvent>,
+    pub(super) before: Option<Sha256Hex>,
+    pub(super) before_version: Option<u32>,
+}
+
+impl StepFacts {
+    fn find<'a, T>(&'a self, pick: impl Fn(&'a EventKind) -> Option<T>) -> Option<T> {
+        find(&self.events, pick)
+    }
+
+    fn summary(&self) -> Option<&StepSummary> {
+        self.find(|kind| if let EventKind::StepFinished(step) = kind { Some(step) } else { None })
+    }
+
+    fn verdict(&self) -> Option<&Verdict> {
+        self.find(
+            |kind| if let EventKind::Gated { verdict, .. } = kind { Some(verdict) } else { None },
+        )
+    }
+
+    fn before_name(&self) -> String {
+        self.before_version
+            .map_or_else(|| "the current skill".to_owned(), |version| format!("v{version}"))
+    }
+}
+
+/// The whole story.
+pub(super) fn step_story(run: RunState, facts: &StepFacts) -> AnyView {
+    let head = match facts.summary() {
+        Some(summary) => verdict_head(run, summary, facts).into_any(),
+        None => under_way(facts.step).into_any(),
+    };
+    let parts = [
+        batch(run, facts),
+        what_failed(run, facts),
+        merged(facts),
+        ranked(facts),
+        candidate(run, facts),
+        gate(run, facts),
+        time_and_cost(facts),
+    ];
+    view! {
+        <article aria-labelledby="step-title">
+            {head}
+            <ol class="timeline story">{parts.into_iter().flatten().collect::<Vec<_>>()}</ol>
+        </article>
+    }
+    .into_any()
+}
+
+fn under_way(step: u32) -> impl IntoView {
+    view! {
+        <div class="verdict" data-status="running">
+            <Icon name="running"/>
+            <div>
+                <p class="verdict__words" id="step-title"><b>{format!("Step {step}")}</b>" is under way."</p>
+                <p class="verdict__note">"Each part appears when its stage is over."</p>
+            </div>
+        </div>
+    }
+}
+
+fn verdict_head(run: RunState, summary: &StepSummary, facts: &StepFacts) -> impl IntoView + use<> {
+    let look = Look::from(summary.action);
+    let said = words::verdict_words(summary, facts.verdict());
+    let compare = summary.action.is_accepted().then(|| {
+        let (old, new) = (summary.version.saturating_sub(1), summary.version);
+        let old = facts.before_version.unwrap_or(old);
+        let href = format!("{}?old={old}&new={new}", run.href(RunTab::Skill));
+        view! {
+            <a class="button" data-size="sm" href=href><Icon name="swap"/>{format!("v{old} to v{new}")}</a>
+        }
+    });
+    view! {
+        <div class="verdict" data-status=look.status>
+            <Icon name=look.icon/>
+            <div>
+                <p class="verdict__words" id="step-title"><b>{said.scores}</b>{said.middle}<b>{said.bold}</b>{said.end}</p>
+                <p class="verdict__note">{said.note}</p>
+            </div>
+            {compare.map(|link| view! { <div class="row">{link}</div> })}
+        </div>
+    }
+}
+
+fn part(
+    icon: &'static str,
+    title: &'static str,
+    note: String,
+    status: Option<&'static str>,
+    inner: AnyView,
+) -> AnyView {
+    view! {
+        <li class="timeline__item" data-status=status>
+            <span class="timeline__mark"><Icon name=icon/></span>
+            <div>
+                <div class="timeline__head"><h3>{title}</h3><span>{note}</span></div>
+                {inner}
+            </div>
+        </li>
+    }
+    .into_any()
+}
+
+fn batch(run: RunState, facts: &StepFacts) -> Option<AnyView> {
+    let (score, counts) = facts.find(|kind| match kind {
+        EventKind::RolledOut { score, counts, .. } => Some((*score, *counts)),
+        _ => None,
+    })?;
+    let (passed, rest) = words::counts_words(&counts);
+    let href = format!("{}?step={}&purpose=train", run.href(RunTab::Trajectories), facts.step);
+    let tasks = u64::from(counts.total());
+    let inner = view! {
+        <p>
+            <b>{passed}</b>{rest}" "{words::mean_words(score)}" "
+            <a class="link" href=href>{fmt::plural(tasks, "trajectory", "trajectories")}</a>
+        </p>
+    };
+    let note =
+        format!("{}, {}", fmt::plural(tasks, "train task", "train tasks"), facts.before_name());
+    Some(part("batch", "Batch", note, None, inner.into_any()))
+}
+
+fn what_failed(run: RunState, facts: &StepFacts) -> Option<AnyView> {
+    let reflection = facts.find(|kind| {
+        if let EventKind::Reflected { reflection, .. } = kind { Some(reflection) } else { None }
+    })?;
+    let most = reflection.patterns.iter().map(|pattern| pattern.count).max().unwrap_or(0);
+    let bars = reflection
+        .patterns
+        .iter()
+        .map(|pattern| pattern_bar(run, facts.step, pattern, most))
+        .collect_view();
+    let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> });
+    let inner = view! { {bars} <p class="second">{words::reflection_words(reflection)}</p> {lost(reflection)} {worked(reflection)} };
+    let count = u64::try_from(reflection.patterns.len()).unwrap_or(0);
+    let note = fmt::plural(
+        count,
+        "pattern as the optimizer describes it",
+        "patterns as the optimizer describes them",
+    );
+    Some(part("search", "What failed", note, None, inner.into_any()))
+}
+
+fn pattern_bar(
+    run: RunState,
+    step: u32,
+    pattern: &FailurePattern,
+    most: u32,
+) -> impl IntoView + use<> {
+    let tasks = pattern.tasks.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+    let href =
+        format!("{}?step={step}&purpose=train&outcome=failed", run.href(RunTab::Trajectories));
+    view! {
+        <span>{pattern.pattern.clone()}</span>
+        <span class="bars__track"><i style:width=fmt::share(pattern.count, most)></i></span>
+        <a class="bars__n link" href=href title=tasks>{fmt::plural(u64::from(pattern.count), "trajectory", "trajectories")}</a>
+    }
+}
+
+fn lost(reflection: &ReflectionSummary) -> Option<AnyView> {
+    if reflection.lost.is_empty() {
+        return None;
+    }
+    let count = u64::try_from(reflection.lost.len()).unwrap_or(0);
+    let reasons = reflection.lost.join("; ");
+    let said = format!(
+        "{} without a usable reply: {reasons}",
+        fmt::plural(count, "call was", "calls were")
+    );
+    Some(view! { <p class="text-warn">{said}</p> }.into_any())
+}
+
+fn worked(reflection: &ReflectionSummary) -> Option<AnyView> {
+    if reflection.success_patterns.is_empty() {
+        return None;
+    }
+    let patterns = reflection.success_patterns.join("; ");
+    Some(
+        view! { <p class="second"><span class="muted">"What worked: "</span>{patterns}</p> }
+            .into_any(),
+    )
+}
+
+fn merged(facts: &StepFacts) -> Option<AnyView> {
+    let (n_in, levels, fallbacks, n_out) = facts.find(|kind| match kind {
+        EventKind::Aggregated { n_edits_in, levels, n_fallbacks, edits, .. } => {
+            Some((*n_edits_in, *levels, *n_fallbacks, edits.len()))
+        }
+        _ => None,
+    })?;
+    let note = match levels {
+        0 => "no merge call was needed".to_owned(),
+        levels => fmt::plural(u64::from(levels), "level", "levels"),
+    };
+    let fallbacks = (fallbacks > 0).then(|| {
+        let replies = fmt::plural(u64::from(fallbacks), "merge reply", "merge replies");
+        view! { <span class="text-warn">{format!(" {replies} could not be used; those edits were joined as they were.")}</span> }
+    });
+    let inner = view! { <p><b>{format!("{n_in} edits → {n_out}.")}</b>{fallbacks}</p> };
+    Some(part("merge", "Patches merged", note, None, inner.into_any()))
+}
+
+fn ranked(facts: &StepFacts) -> Option<AnyView> {
+    let (budget, ranking, selected) = facts.find(|kind| match kind {
+        EventKind::Selected { budget, ranking, edits, .. } => Some((*budget, *ranking, edits)),
+        _ => None,
+    })?;
+    let updated = facts
+        .find(|kind| if let EventKind::Updated { edits, .. } = kind { Some(edits) } else { None });
+    let edits = updated.cloned().unwrap_or_else(|| {
+        let report = |edit: &skillopt_domain::edit::Edit| EditReport {
+            edit: edit.clone(),
+            status: EditStatus::OverBudget,
+            detail: "not tried yet".into(),
+            resembles_rejected_step: None,
+        };
+        selected.iter().map(report).collect()
+    });
+    let count = u64::try_from(edits.len()).unwrap_or(0);
+    let note = format!(
+        "{}, budget {budget}, {}",
+        fmt::plural(count, "edit", "edits"),
+        words::ranking_words(ranking)
+    );
+    let inner = if edits.is_empty() {
+        view! { <p class="muted">"There was no edit to rank."</p> }.into_any()
+    } else {
+        view! { <EditsTable edits/> }.into_any()
+    };
+    Some(part("filter", "Edits ranked", note, None, inner))
+}
+
+fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
+    let (sha, tokens, applied) = facts.find(|kind| match kind {
+        EventKind::Updated { candidate, candidate_tokens, edits, .. } => {
+            let applied = edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
+            Some((candidate.clone(), *candidate_tokens, applied))
+        }
+        _ => None,
+    })?;
+    let before = facts.before.clone().filter(|before| *before != sha)?;
+    let count = u64::try_from(applied).unwrap_or(0);
+    let note = format!(
+        "{} + {}, {} tokens",
+        facts.before_name(),
+        fmt::plural(count, "edit", "edits"),
+        fmt::count(u64::from(tokens))
+    );
+    Some(part(
+        "pencil",
+        "Candidate",
+        note,
+        None,
+        view! { <CandidateDiff run before after=sha/> }.into_any(),
+    ))
+}
+
+#[component]
+fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
+    let texts = LocalResource::new(move || {
+        let (id, before, after) = (run.id(), before.clone(), after.clone());
+        async move {
+            let old = api::skill(&id, &before).await?;
+            Ok::<_, api::ApiError>((old, api::skill(&id, &after).await?))
+        }
+    });
+    view! {
+        <Transition fallback=|| view! { <SkeletonRows rows=4/> }>
+            <ErrorBoundary fallback=move |errors| view! {
+                <BoundaryError what="The texts could not be loaded.".to_owned() errors on_retry=move |()| texts.refetch()/>
+            }>
+                {move || Suspend::new(async move {
+                    texts.await.map(|(old, new)| view! {
+                        <div class="panel scroll-x" data-clip>
+                            <DiffView diff=diff(&old.text, &new.text) label="Change from the current skill to the candidate"/>
+                        </div>
+                    })
+                })}
+            </ErrorBoundary>
+        </Transition>
+    }
+}
+
+fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
+    let verdict = facts.verdict()?;
+    let look = Look::from(verdict.action);
+    let inner = if verdict.changes.is_empty() {
+        view! { <p class="muted">"No task changed."</p> }.into_any()
+    } else {
+        changes_table(run, &verdict.changes)
+    };
+    let means = match (verdict.current, verdict.candidate) {
+        (Some(current), Some(candidate)) => format!(
+            "Hard {:.3} → {:.3}, soft {:.3} → {:.3} on the same tasks.",
+            current.hard, candidate.hard, current.soft, candidate.soft
+        ),
+        _ => "No task was scored with both skills.".to_owned(),
+    };
+    let inner = view! { <p class="second story__means">{means}</p> {inner} };
+    Some(part("gate", "Gate", words::gate_words(verdict), Some(look.status), inner.into_any()))
+}
+
+fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
+    let rows = changes.iter().map(|change| change_row(run, change)).collect_view();
+    view! {
+        <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks that changed">
+            <table class="table" data-variant="plain">
+                <thead><tr>
+                    <th scope="col">"Changed task"</th>
+                    <th scope="col">"Change"</th>
+                    <th scope="col" data-num>"Before → after"</th>
+                    <th scope="col">"Evidence"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn change_row(run: RunState, change: &TaskChange) -> impl IntoView + use<> {
+    let href = super::trajectories::task_href(run, change.task.as_str());
+    view! {
+        <tr>
+            <td class="table__wrap"><span class="mono muted">{change.task.to_string()}</span>" "{change.title.clone()}</td>
+            <td><Status look=change.change/></td>
+            <td data-num>{format!("{:.2} → {:.2}", change.before, change.after)}</td>
+            <td><a class="link" href=href>"all runs of it"</a></td>
+        </tr>
+    }
+}
+
+fn time_and_cost(facts: &StepFacts) -> Option<AnyView> {
+    let summary = facts.summary()?;
+    let total: u64 = summary.stages.iter().map(|stage| stage.wall_ms).sum();
+    let longest = summary.stages.iter().map(|stage| stage.wall_ms).max().unwrap_or(0);
+    let bars = summary.stages.iter().map(|stage| stage_bar(stage, longest)).collect_view();
+    let note = format!("{}, {}", fmt::duration(total), words::cost_words(&summary.spend));
+    Some(part(
+        "clock",
+        "Time and cost",
+        note,
+        None,
+        view! { <div class="bars story__bars">{bars}</div> }.into_any(),
+    ))
+}
+
+fn stage_bar(cost: &StageCost, longest: u64) -> impl IntoView + use<> {
+    let shorten = |ms: u64| u32::try_from(ms / 10).unwrap_or(u32::MAX);
+    // The target works in the first and the last stage, the optimizer in between.
+    let series = match cost.stage {
+        Stage::Rollout | Stage::Evaluate => "1",
+        Stage::Update => "8",
+        Stage::Reflect | Stage::Aggregate | Stage::Select => "2",
+    };
+    view! {
+        <span>{stage_look(cost.stage).0}</span>
+        <span class="bars__track"><i data-series=series style:width=fmt::share(shorten(cost.wall_ms), shorten(longest))></i></span>
+        <span class="bars__n">{fmt::duration(cost.wall_ms)}" "<span class="muted">{words::cost_words(&cost.spend)}</span></span>
+    }
+}

@@ -1,0 +1,96 @@
+//! The command line: one file a command. Arguments become typed once, here; what commands do is the host's
+//! and the server's business.
+
+mod args;
+mod bars;
+mod config_args;
+mod doctor;
+mod eval;
+mod follow;
+mod narrate;
+mod output;
+mod runs;
+mod runs_export;
+mod serve;
+mod stop;
+mod summary;
+mod train;
+
+use args::{Cli, Command};
+use clap::Parser;
+use output::Output;
+use std::process::ExitCode;
+
+/// How a command ended. The numbers are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Done,
+    /// It could not.
+    Failed,
+    /// It was asked wrongly: flags, config, files.
+    Usage,
+    /// A person stopped it.
+    Cancelled,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Cancelled => 130,
+        })
+    }
+}
+
+/// Parses the arguments of this process and runs the command.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse_from(args::with_kebab_flags(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(err) => {
+            // Help and version are no errors; a closed pipe is none of ours.
+            let _ = err.print();
+            return ExitCode::from(if err.use_stderr() { Exit::Usage } else { Exit::Done });
+        }
+    };
+    let mut output = Output::of_process();
+    log_to_stderr(matches!(cli.command, Command::Serve(_)));
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(err) => {
+            output.error(&format!("cannot start: {err}"));
+            return Exit::Failed.into();
+        }
+    };
+    let exit = runtime.block_on(dispatch(cli, &mut output));
+    // Threads that still wait for a disk or a name server must not hold the process.
+    runtime.shutdown_background();
+    exit.into()
+}
+
+async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
+    let data_dir = cli.data_dir();
+    let done = match cli.command {
+        Command::Serve(args) => serve::run(args, &data_dir, output).await,
+        Command::Train(args) => train::run(args, &data_dir, output).await,
+        Command::Eval(args) => eval::run(args, &data_dir, output).await,
+        Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
+        Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
+    };
+    done.unwrap_or_else(|err| {
+        output.error(&format!("{err:#}"));
+        Exit::Failed
+    })
+}
+
+/// `SKILLOPT_LOG` or `RUST_LOG` set the filter, such as `info,skillopt_server=debug`.
+fn log_to_stderr(is_server: bool) {
+    use tracing_subscriber::EnvFilter;
+    let filter = std::env::var("SKILLOPT_LOG").or_else(|_| std::env::var("RUST_LOG"));
+    let default = if is_server { "info" } else { "warn" };
+    let filter = EnvFilter::new(filter.unwrap_or_else(|_| default.to_owned()));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

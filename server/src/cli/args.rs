@@ -1,0 +1,271 @@
+//! Commands and their arguments.
+
+use super::config_args::ConfigArgs;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use skillopt_engine::splits::SplitName;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Trains natural-language skills against a validation gate.
+#[derive(Debug, Parser)]
+#[command(name = "skillopt", version, arg_required_else_help = true, max_term_width = 100)]
+pub(super) struct Cli {
+    /// Where runs, the ledger and adoptions are kept [default: ~/.local/share/skillopt].
+    #[arg(long, global = true, env = "SKILLOPT_DATA_DIR", value_name = "DIR", hide_env_values = true)]
+    data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+impl Cli {
+    pub(super) fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(default_data_dir)
+    }
+}
+
+fn default_data_dir() -> PathBuf {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("XDG_DATA_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".local/share")))
+        .map_or_else(|| PathBuf::from(".skillopt"), |base| base.join("skillopt"))
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Serve the dashboard and the API on this machine.
+    Serve(ServeArgs),
+    /// Train a skill.
+    Train(TrainArgs),
+    /// Score a skill on one split; changes nothing.
+    Eval(EvalArgs),
+    /// Past and present runs, also those of the dashboard.
+    Runs(RunsArgs),
+    /// Check store, port and models, and say what to do.
+    Doctor(DoctorArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// Address to listen on; an address of this machine.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(super) host: String,
+    /// Port; 0 takes any free one.
+    #[arg(long, default_value_t = 7860)]
+    pub(super) port: u16,
+    /// Serve the dashboard from this folder instead of the built-in one.
+    #[arg(long, value_name = "DIR")]
+    pub(super) assets: Option<PathBuf>,
+    /// A folder under which skills may be adopted, besides the home folder and the working directory.
+    #[arg(long = "adopt-root", value_name = "DIR")]
+    pub(super) adopt_roots: Vec<PathBuf>,
+    /// A further name under which this server is reached, through a proxy or a tunnel.
+    #[arg(long = "allowed-host", value_name = "NAME")]
+    pub(super) allowed_hosts: Vec<String>,
+    /// Runs that work at the same time.
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub(super) max_parallel_runs: usize,
+    /// Do not open a browser.
+    #[arg(long)]
+    pub(super) no_open: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TrainArgs {
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+    /// A name for people.
+    #[arg(long)]
+    pub(super) name: Option<String>,
+    /// Draw anew, whatever the ledger holds.
+    #[arg(long)]
+    pub(super) fresh: bool,
+    /// Print one JSON object as the only output.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+    /// The skill file to score.
+    #[arg(long, value_name = "FILE")]
+    pub(super) skill: String,
+    /// The split to score it on.
+    #[arg(long, value_enum, default_value = "test")]
+    pub(super) split: SplitArg,
+    /// Measure this often, each time drawing anew, to see how much the score varies by itself.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) repeats: u32,
+    /// Draw anew, whatever the ledger holds.
+    #[arg(long)]
+    pub(super) fresh: bool,
+    /// Print one JSON object as the only output.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The names of a split, those of the Python system included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum SplitArg {
+    Train,
+    #[value(aliases = ["valid_seen", "selection"])]
+    Val,
+    #[value(alias = "valid_unseen")]
+    Test,
+}
+
+impl From<SplitArg> for SplitName {
+    fn from(split: SplitArg) -> Self {
+        match split {
+            SplitArg::Train => Self::Train,
+            SplitArg::Val => Self::Selection,
+            SplitArg::Test => Self::Test,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunsArgs {
+    #[command(subcommand)]
+    pub(super) command: RunsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RunsCommand {
+    /// List runs, newest first.
+    List(ListArgs),
+    /// Show one run.
+    Show(RunRef),
+    /// Write one run as JSON, its best skill, or its config as YAML.
+    Export(ExportArgs),
+    /// Go on with a run that stopped before it was done.
+    Resume(ResumeArgs),
+    /// Ask for a pause: calls in flight are finished, no new one is made.
+    Pause(RunRef),
+    /// Cancel a run; it can be resumed later.
+    Cancel(RunRef),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Only runs in this state, such as running or done.
+    #[arg(long)]
+    pub(super) status: Option<String>,
+    /// Only runs whose name, models or benchmark contain this text.
+    #[arg(long, short)]
+    pub(super) query: Option<String>,
+    /// At most this many.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(super) limit: u32,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunRef {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    #[command(flatten)]
+    pub(super) run: RunRef,
+    /// New caps, such as limits.max_calls=500; nothing else may change.
+    #[arg(long = "cfg-options", value_name = "LIMITS.KEY=VALUE", num_args = 1..)]
+    pub(super) cfg_options: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// What to write.
+    #[arg(long, value_enum, default_value = "json")]
+    pub(super) format: ExportFormat,
+    /// The file to write; standard output when left out.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ExportFormat {
+    /// Everything: config, journal, outcomes, skills.
+    Json,
+    /// The best skill.
+    Skill,
+    /// The config, to train from again.
+    Yaml,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+    /// The port that `serve` would use.
+    #[arg(long, default_value_t = 7860)]
+    pub(super) port: u16,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Takes flags in the underscore spelling of the Python system too: `--out_root` is `--out-root`.
+pub(super) fn with_kebab_flags(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut is_flag_area = true;
+    args.map(|arg| {
+        is_flag_area = is_flag_area && arg != "--";
+        match arg.to_str() {
+            Some(text) if is_flag_area && text.starts_with("--") => kebab(text).into(),
+            _ => arg,
+        }
+    })
+    .collect()
+}
+
+fn kebab(flag: &str) -> String {
+    match flag.split_once('=') {
+        Some((name, value)) => format!("{}={value}", name.replace('_', "-")),
+        None => flag.replace('_', "-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use rstest::rstest;
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[rstest]
+    #[case("--out_root", "--out-root")]
+    #[case("--skill_init=a_b.md", "--skill-init=a_b.md")]
+    #[case("train_it", "train_it")]
+    fn underscores_in_flags_are_dashes(#[case] given: &str, #[case] expect: &str) {
+        let args = with_kebab_flags([OsString::from(given)].into_iter());
+        assert_eq!(args, [OsString::from(expect)]);
+    }
+
+    #[rstest]
+    #[case("valid_seen", SplitName::Selection)]
+    #[case("val", SplitName::Selection)]
+    #[case("valid_unseen", SplitName::Test)]
+    #[case("train", SplitName::Train)]
+    fn splits_have_the_python_names_too(#[case] word: &str, #[case] expect: SplitName) {
+        let args = ["skillopt", "eval", "--skill", "S.md", "--split", word];
+        let Command::Eval(eval) = Cli::try_parse_from(args).expect("parsed").command else {
+            panic!("eval is eval")
+        };
+        assert_eq!(SplitName::from(eval.split), expect);
+    }
+}

@@ -1,0 +1,66 @@
+//! `skillopt runs export`: one run as a document that needs no store.
+
+use super::Exit;
+use super::args::{ExportArgs, ExportFormat};
+use super::output::Output;
+use super::runs::find;
+use crate::config::{flat_json, to_yaml};
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use skillopt_domain::event::RunEvent;
+use skillopt_domain::ids::RunId;
+use skillopt_store::Store;
+
+pub(super) async fn export(store: &Store, args: &ExportArgs, output: &Output) -> anyhow::Result<Exit> {
+    let run = find(store, &args.run).await?;
+    let text = match args.format {
+        ExportFormat::Json => format!("{:#}\n", document(store, &run).await?),
+        ExportFormat::Skill => best_skill(store, &run).await?,
+        ExportFormat::Yaml => to_yaml(&store.run_row(&run).await?.config)?,
+    };
+    match &args.output {
+        Some(path) => {
+            tokio::fs::write(path, text).await.with_context(|| format!("writing {}", path.display()))?;
+            output.note(&format!("wrote {}", path.display()));
+        }
+        None => output.raw(text.as_bytes()),
+    }
+    Ok(Exit::Done)
+}
+
+/// Config, journal, outcomes and every skill version. No secret: none is in the store.
+async fn document(store: &Store, run: &RunId) -> anyhow::Result<Value> {
+    let row = store.run_row(run).await?;
+    let detail = store.run_detail(run).await?;
+    let mut skills = Map::new();
+    for version in store.versions(run).await? {
+        if let Some(text) = store.skill_text(&version.skill).await? {
+            skills.insert(version.skill.to_string(), text.into());
+        }
+    }
+    Ok(json!({
+        "format": "skillopt-run-1",
+        "run": detail.summary,
+        "config": flat_json(&row.config),
+        "events": all_events(store, run).await?,
+        "rollouts": store.rollout_sets(run).await?,
+        "skills": skills,
+    }))
+}
+
+async fn all_events(store: &Store, run: &RunId) -> anyhow::Result<Vec<RunEvent>> {
+    let mut events: Vec<RunEvent> = Vec::new();
+    loop {
+        let seq = events.last().map_or(0, |event| event.seq);
+        let more = store.events_after(run, seq, 1000).await?;
+        if more.is_empty() {
+            return Ok(events);
+        }
+        events.extend(more);
+    }
+}
+
+async fn best_skill(store: &Store, run: &RunId) -> anyhow::Result<String> {
+    let best = store.view(run).await?.best.context("the run has no skill yet")?;
+    store.skill_text(&best.skill).await?.context("the text of the best skill is not in the store")
+}

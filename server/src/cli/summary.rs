@@ -1,0 +1,102 @@
+//! The object that `train --json` prints. Its keys are part of the interface.
+
+use serde::Serialize;
+use skillopt_domain::api::RunDetail;
+use skillopt_domain::event::EventKind;
+use skillopt_domain::run::RunStatus;
+use skillopt_domain::score::MeanScore;
+use skillopt_store::{Store, StoreFailure};
+
+/// A finished run in numbers. A score that was not measured is `null`, never 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct TrainSummary {
+    run_id: String,
+    status: RunStatus,
+    out_root: String,
+    baseline: Scores,
+    best: BestScores,
+    steps: u32,
+    accepted: u32,
+    rejected: u32,
+    /// Steps without a decision: nothing to gate, or too many errors to compare.
+    skipped: u32,
+    calls: Calls,
+    tokens: u64,
+    /// `null` when any call has no known price.
+    cost_usd: Option<f64>,
+    wall_s: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Scores {
+    selection: Option<MeanScore>,
+    test: Option<MeanScore>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct BestScores {
+    step: u32,
+    selection: Option<MeanScore>,
+    test: Option<MeanScore>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Calls {
+    target: u64,
+    optimizer: u64,
+    cached: u64,
+}
+
+impl TrainSummary {
+    /// Reads what the row does not hold.
+    pub(super) async fn read(store: &Store, detail: &RunDetail) -> Result<Self, StoreFailure> {
+        let (row, view) = (&detail.summary, &detail.view);
+        let best_step = view.best.as_ref().map_or(0, |best| best.step);
+        let baseline = view.baseline.as_ref().and_then(|measured| measured.score);
+        let test = |measured: &Option<skillopt_domain::event::Measured>| {
+            measured.as_ref().and_then(|measured| measured.score)
+        };
+        let best_selection = match best_step {
+            0 => baseline,
+            step => candidate_score(store, detail, step).await?,
+        };
+        let total = row.spend.total();
+        Ok(Self {
+            run_id: row.id.to_string(),
+            status: row.status,
+            out_root: row.out_root.clone(),
+            baseline: Scores { selection: baseline, test: test(&view.test_initial) },
+            best: BestScores { step: best_step, selection: best_selection, test: test(&view.test_best) },
+            steps: view.n_steps,
+            accepted: view.n_accepted,
+            rejected: view.n_rejected,
+            skipped: view.n_skipped + view.n_inconclusive,
+            calls: Calls {
+                target: row.spend.target.calls,
+                optimizer: row.spend.optimizer.calls,
+                cached: total.cached,
+            },
+            tokens: total.tokens(),
+            cost_usd: total.known_cost_usd_micros().map(|micros| in_units(micros, 6)),
+            wall_s: in_units(store.run_row(&row.id).await?.active_ms, 3),
+        })
+    }
+}
+
+/// The candidate of a step as the gate saw it.
+async fn candidate_score(
+    store: &Store,
+    detail: &RunDetail,
+    step: u32,
+) -> Result<Option<MeanScore>, StoreFailure> {
+    let events = store.step_detail(&detail.summary.id, step).await?.events;
+    Ok(events.iter().find_map(|event| match &event.kind {
+        EventKind::Gated { verdict, .. } => verdict.candidate,
+        _ => None,
+    }))
+}
+
+/// A whole number with its point moved to the left; no digit is lost on the way.
+pub(super) fn in_units(number: u64, digits: u32) -> f64 {
+    format!("{number}e-{digits}").parse().unwrap_or_default()
+}

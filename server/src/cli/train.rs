@@ -1,0 +1,138 @@
+//! `skillopt train`: a new run, or the one that its folder holds already.
+
+use super::Exit;
+use super::args::TrainArgs;
+use super::follow::{Report, finish, follow};
+use super::output::Output;
+use crate::config::{BadConfig, Environment, run_config};
+use crate::host::{Difference, Existing, HostError, Hosting, LeaseWish, NewRunRequest};
+use skillopt_domain::config::Resolved;
+use skillopt_domain::run::RunStatus;
+use skillopt_store::RunRow;
+use std::path::Path;
+
+/// Who runs commands, until there are users.
+pub(super) const ACTOR: &str = "cli";
+
+pub(super) async fn run(args: TrainArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+    if args.config.is_empty() {
+        output.error("nothing to train: name a config with --config FILE");
+        return Ok(Exit::Usage);
+    }
+    let env = Environment::of_process();
+    let resolved = match checked(&args, &env) {
+        Ok(resolved) => resolved,
+        Err(problems) => return Ok(refuse(output, &problems)),
+    };
+    for warning in &resolved.warnings {
+        output.note(&format!("warning: {warning}"));
+    }
+    let hosting = Hosting::open(data_dir, env).await?;
+    let exit = train(&args, &hosting, resolved, output).await;
+    hosting.store().close().await;
+    exit
+}
+
+fn checked(args: &TrainArgs, env: &Environment) -> Result<Resolved, BadConfig> {
+    let resolved = args.config.load(env, &[])?;
+    run_config(&resolved)?;
+    Ok(resolved)
+}
+
+/// Prints problems, one a line.
+pub(super) fn refuse(output: &Output, problems: &BadConfig) -> Exit {
+    for problem in &problems.0 {
+        output.error(&problem.to_string());
+    }
+    Exit::Usage
+}
+
+async fn train(
+    args: &TrainArgs,
+    hosting: &Hosting,
+    resolved: Resolved,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let report = Report::of(args.json);
+    if let Some(folder) = args.config.out_root(&resolved) {
+        match hosting.existing(folder, &resolved).await? {
+            Existing::None => {}
+            Existing::Same(row) => return go_on(args, hosting, &row, &resolved, output).await,
+            Existing::Different(keys) => return Ok(refuse_other_run(output, folder, &keys)),
+            Existing::Foreign => {
+                output.error(&format!(
+                    "{} holds a run that this data directory does not know; choose an empty folder",
+                    folder.display()
+                ));
+                return Ok(Exit::Usage);
+            }
+        }
+    }
+    let check = hosting.check(&resolved).await;
+    if !check.problems.is_empty() {
+        return Ok(refuse(output, &BadConfig(check.problems)));
+    }
+    for warning in check.warnings.iter().filter(|warning| !resolved.warnings.contains(warning)) {
+        output.note(&format!("warning: {warning}"));
+    }
+    let request = NewRunRequest {
+        name: args.name.clone().unwrap_or_default(),
+        fresh: args.fresh,
+        out_root: None,
+        actor: ACTOR.to_owned(),
+        lease: LeaseWish::Now,
+        resolved,
+    };
+    let run = match hosting.create(request).await {
+        Ok(run) => run,
+        Err(err @ HostError::Folder { .. }) => {
+            output.error(&err.to_string());
+            return Ok(Exit::Usage);
+        }
+        Err(err) => return Err(err.into()),
+    };
+    follow(hosting, &run, report, output).await
+}
+
+/// The folder holds the wanted run: goes on with it, or says again how it ended.
+async fn go_on(
+    args: &TrainArgs,
+    hosting: &Hosting,
+    row: &RunRow,
+    resolved: &Resolved,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    if args.fresh && row.fresh.is_none() {
+        output.error("the folder holds a run that was not started with --fresh; choose an empty folder");
+        return Ok(Exit::Usage);
+    }
+    let report = Report::of(args.json);
+    if row.status == RunStatus::Done {
+        output.note(&format!("run {} is done already; this is how it ended", row.id));
+        return finish(hosting, &row.id, row.status, report, output).await;
+    }
+    resume(hosting, row, resolved, report, output).await
+}
+
+/// Drives a run that ended before it was done, with the caps of `resolved`.
+pub(super) async fn resume(
+    hosting: &Hosting,
+    row: &RunRow,
+    resolved: &Resolved,
+    report: Report,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    // A run of a process that died waits here until its lease has run out.
+    hosting.wait_until_free(&row.id).await?;
+    hosting.set_caps(&row.id, resolved).await?;
+    follow(hosting, &row.id, report, output).await
+}
+
+fn refuse_other_run(output: &Output, folder: &Path, keys: &[Difference]) -> Exit {
+    output.error(&format!("{} holds a run with another config:", folder.display()));
+    for key in keys {
+        output.note(&format!("  {}: {} there, {} now", key.path, key.there, key.wanted));
+    }
+    output.note("choose another folder, or the same config (caps in `limits` may differ)");
+    Exit::Usage
+}

@@ -1,0 +1,122 @@
+//! Hosts runs: puts config, data, models, store and run folder together and drives the engine.
+//!
+//! Decides nothing about training. One [`Hosting`] a process, shared by all its runs.
+
+mod check;
+mod clock;
+mod create;
+mod drive;
+mod error;
+mod existing;
+mod inputs;
+mod measure;
+mod models;
+mod preflight;
+mod run_folder;
+mod takeover;
+
+pub use clock::SystemClock;
+pub use create::{LeaseWish, NewRunRequest};
+pub use error::HostError;
+pub use existing::{Difference, Existing};
+pub use measure::{MeasureRequest, Measured};
+pub use run_folder::DiskRunFolder;
+
+pub(crate) use inputs::{Inputs, absolute};
+
+use crate::config::Environment;
+use skillopt_engine::calls::Flights;
+use skillopt_engine::ports::Clock;
+use skillopt_models::Endpoints;
+use skillopt_store::{LeaseTerm, Store};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Time without a sign of life after which a run counts as orphaned.
+pub(crate) const LEASE_MS: u64 = 10_000;
+
+/// What all runs of a process share. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Hosting {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    store: Store,
+    endpoints: Arc<Endpoints>,
+    flights: Arc<Flights>,
+    clock: Arc<dyn Clock>,
+    env: Environment,
+    data_dir: PathBuf,
+    owner: String,
+}
+
+impl Hosting {
+    /// Opens the store of a data directory. Makes no call and starts nothing.
+    ///
+    /// # Errors
+    /// [`HostError::Open`] when the store cannot be opened.
+    pub async fn open(data_dir: &Path, env: Environment) -> Result<Self, HostError> {
+        let data_dir = absolute(data_dir);
+        let store = Store::open(&data_dir).await?;
+        Ok(Self::with_store(store, &data_dir, env))
+    }
+
+    /// Hosts the runs of a store that is open already.
+    #[must_use]
+    pub fn with_store(store: Store, data_dir: &Path, env: Environment) -> Self {
+        let owner = format!("{}:{}", std::process::id(), uuid::Uuid::now_v7());
+        let shared = Shared {
+            store,
+            endpoints: Endpoints::new(),
+            flights: Arc::new(Flights::default()),
+            clock: Arc::new(SystemClock::new()),
+            env,
+            data_dir: data_dir.to_owned(),
+            owner,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.shared.clock.clone()
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.shared.data_dir
+    }
+
+    /// The environment that this process started with.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.shared.env
+    }
+
+    /// Names this process in leases.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.shared.owner
+    }
+
+    fn lease_term(&self) -> LeaseTerm {
+        LeaseTerm { owner: self.shared.owner.clone(), ttl_ms: LEASE_MS }
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.shared.clock.now_ms()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Everything that can be said about a config before a call is made: files, plan, models.
+
+use super::Hosting;
+use super::inputs::{Inputs, problem};
+use crate::config::{BadConfig, run_config};
+use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
+use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::spend::Role;
+use skillopt_engine::batches::plan;
+use skillopt_engine::splits::Splits;
+
+/// Selection tasks below which a gain of 0.05 cannot show.
+const FEW_SELECTION_TASKS: usize = 20;
+
+impl Hosting {
+    /// Checks skill, data and models, and counts what the run would do. Makes no call, writes nothing.
+    pub async fn check(&self, resolved: &Resolved) -> ConfigCheck {
+        let warnings = resolved.warnings.clone();
+        let config = match run_config(resolved) {
+            Ok(config) => config,
+            Err(BadConfig(problems)) => return ConfigCheck { problems, warnings, ..Default::default() },
+        };
+        let for_reading = config.clone();
+        let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading)).await;
+        let inputs = inputs.unwrap_or_else(|err| Err(vec![problem("", err.to_string())]));
+        let mut check = ConfigCheck { warnings, ..Default::default() };
+        match inputs {
+            Ok(inputs) => describe_inputs(&mut check, &config, &inputs),
+            Err(problems) => check.problems = problems,
+        }
+        for role in Role::ALL {
+            match self.model(&config, role, None) {
+                Ok(_) => check.checks.push(self.describe_model(&config, role)),
+                Err(problem) => check.problems.push(problem),
+            }
+        }
+        for problem in &mut check.problems {
+            problem.place = resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
+        }
+        if !check.problems.is_empty() {
+            check.forecast = None;
+        }
+        check
+    }
+
+    fn describe_model(&self, config: &RunConfig, role: Role) -> Check {
+        let model = config.role(role);
+        let label = match role {
+            Role::Target => "Target",
+            Role::Optimizer => "Optimizer",
+        };
+        if model.is_simulated() {
+            let detail = "A simulation, no real model: needs no key and costs nothing.";
+            return ok(label, format!("{} (simulated)", model.model), detail);
+        }
+        let has_key = self.has_key(config, role);
+        let detail = if has_key { String::new() } else { "No key is sent.".to_owned() };
+        ok(label, format!("{} at {}", model.model, model.base_url), &detail)
+    }
+
+    fn has_key(&self, config: &RunConfig, role: Role) -> bool {
+        crate::config::api_key_variable(&self.shared.env, role, &config.role(role).api_key_env).is_some()
+    }
+}
+
+fn describe_inputs(check: &mut ConfigCheck, config: &RunConfig, inputs: &Inputs) {
+    let skill_warnings = inputs.skill.lint();
+    let skill = if inputs.skill.text().is_empty() {
+        ok("Skill", "empty".to_owned(), "The run starts from no skill.")
+    } else {
+        let detail = skill_warnings
+            .first()
+            .map_or_else(String::new, |first| format!("line {}: {}", first.line, first.message));
+        Check {
+            label: "Skill".to_owned(),
+            state: if skill_warnings.is_empty() { CheckState::Ok } else { CheckState::Warning },
+            figure: format!("about {} tokens", inputs.skill.estimated_tokens()),
+            detail,
+        }
+    };
+    check.checks.push(skill);
+    let splits = &inputs.data.splits;
+    check.checks.push(describe_splits(splits));
+    for warning in &inputs.data.warnings {
+        check.warnings.push(problem("env.split_dir", warning.clone()));
+    }
+    match forecast(config, splits) {
+        Ok(forecast) => check.forecast = Some(forecast),
+        Err(problem) => check.problems.push(problem),
+    }
+}
+
+fn describe_splits(splits: &Splits) -> Check {
+    let (n_train, n_selection, n_test) =
+        (splits.train().len(), splits.selection().len(), splits.test().len());
+    let figure = format!("{n_train} train, {n_selection} val, {n_test} test");
+    if n_selection < FEW_SELECTION_TASKS {
+        let detail = format!(
+            "{n_selection} selection tasks are few: one task more or less moves the score by much; \
+             use {FEW_SELECTION_TASKS} or more"
+        );
+        return Check { label: "Data".to_owned(), state: CheckState::Warning, figure, detail };
+    }
+    ok("Data", figure, "No task is in two splits.")
+}
+
+fn forecast(config: &RunConfig, splits: &Splits) -> Result<Forecast, ConfigProblem> {
+    let n = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    let (n_train, n_selection, n_test) =
+        (n(splits.train().len()), n(splits.selection().len()), n(splits.test().len()));
+    let shape = plan(config, n_train, n_selection, n_test).map_err(|err| {
+        let path = match err {
+            skillopt_engine::batches::PlanError::TrainSize { .. } => "train.train_size",
+            skillopt_engine::batches::PlanError::NoSelection => "env.split_dir",
+            skillopt_engine::batches::PlanError::TooLong => "train.num_epochs",
+        };
+        problem(path, err.to_string())
+    })?;
+    Ok(Forecast {
+        n_train,
+        n_selection,
+        n_test,
+        steps_per_epoch: shape.steps_per_epoch,
+        total_steps: shape.total_steps,
+        target_calls_max: shape.target_calls_max,
+        optimizer_calls_max: shape.optimizer_calls_max,
+    })
+}
+
+fn ok(label: &str, figure: String, detail: &str) -> Check {
+    Check { label: label.to_owned(), state: CheckState::Ok, figure, detail: detail.to_owned() }
+}

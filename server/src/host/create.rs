@@ -1,0 +1,104 @@
+//! New runs: their id, folder, `config.json` and row.
+
+use super::inputs::with_absolute_paths;
+use super::run_folder::write_now;
+use super::{HostError, Hosting, absolute};
+use crate::config::{flat_json, run_config};
+use skillopt_domain::config::Resolved;
+use skillopt_domain::ids::RunId;
+use skillopt_store::NewRun;
+use std::path::{Path, PathBuf};
+
+/// Whether this process works on a new run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseWish {
+    /// It does: no other process may take the run up.
+    Now,
+    /// A queue decides.
+    Later,
+}
+
+/// A run to be made.
+#[derive(Clone, Debug)]
+pub struct NewRunRequest {
+    /// A name for people; made from benchmark and seed when empty.
+    pub name: String,
+    /// The checked config.
+    pub resolved: Resolved,
+    /// Draw anew, whatever the ledger holds.
+    pub fresh: bool,
+    /// The run folder; one under the data directory when `None`.
+    pub out_root: Option<PathBuf>,
+    /// Who wants it.
+    pub actor: String,
+    /// Whether it is taken up at once.
+    pub lease: LeaseWish,
+}
+
+impl Hosting {
+    /// Makes a run in the state `queued`: folder, `config.json` and row.
+    ///
+    /// # Errors
+    /// [`HostError`] when the config is not complete, or folder or store cannot be written.
+    pub async fn create(&self, request: NewRunRequest) -> Result<RunId, HostError> {
+        let config = run_config(&request.resolved)?;
+        let id = new_run_id();
+        let wanted = request.out_root.or_else(|| {
+            Some(PathBuf::from(&config.env.out_root)).filter(|path| !path.as_os_str().is_empty())
+        });
+        let folder = wanted.as_deref().map_or_else(
+            || self.shared.data_dir.join("runs").join(id.as_str()),
+            absolute,
+        );
+        let config_json = config_json(&request.resolved, wanted.as_deref(), &folder);
+        let folder = tokio::task::spawn_blocking(move || make_folder(&folder, &config_json))
+            .await
+            .map_err(|err| folder_error(Path::new(""), &err))??;
+        let name = match request.name.trim() {
+            "" => format!("{} seed {}", config.env.name, config.train.seed),
+            name => name.to_owned(),
+        };
+        self.shared
+            .store
+            .create_run(&NewRun {
+                fresh: request.fresh.then(|| id.to_string()),
+                id: id.clone(),
+                name,
+                config: with_absolute_paths(&request.resolved),
+                out_root: folder.display().to_string(),
+                actor: request.actor,
+                created_at_ms: self.now_ms(),
+                lease: (request.lease == LeaseWish::Now).then(|| self.lease_term()),
+            })
+            .await?;
+        Ok(id)
+    }
+}
+
+/// Ids sort by time of creation.
+fn new_run_id() -> RunId {
+    let text = uuid::Uuid::now_v7().as_hyphenated().to_string();
+    RunId::parse(&text).expect("a hyphenated UUID is a run id")
+}
+
+/// All flat keys. The folder names itself relatively, so that it can be moved.
+fn config_json(resolved: &Resolved, wanted: Option<&Path>, folder: &Path) -> String {
+    let mut keys = flat_json(resolved);
+    let own_name = || folder.file_name().map(PathBuf::from).unwrap_or_default();
+    let out_root = wanted.filter(|path| path.is_relative()).map_or_else(own_name, PathBuf::from);
+    keys.insert("out_root".to_owned(), out_root.display().to_string().into());
+    format!("{:#}\n", serde_json::Value::Object(keys))
+}
+
+/// Makes the folder and returns its real path.
+fn make_folder(folder: &Path, config_json: &str) -> Result<PathBuf, HostError> {
+    std::fs::create_dir_all(folder).map_err(|err| folder_error(folder, &err))?;
+    let folder = folder.canonicalize().map_err(|err| folder_error(folder, &err))?;
+    write_now(&folder.join("config.json"), config_json.as_bytes())
+        .map_err(|err| folder_error(&folder, &err))?;
+    Ok(folder)
+}
+
+fn folder_error(folder: &Path, err: &dyn std::fmt::Display) -> HostError {
+    HostError::Folder { path: folder.display().to_string(), message: err.to_string() }
+}

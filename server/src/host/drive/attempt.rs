@@ -1,0 +1,123 @@
+//! One attempt of the engine at a run, on a thread of its own: what the engine computes never delays a
+//! heartbeat, and a panic there is an end like others.
+
+use crate::config::{BadConfig, run_config};
+use crate::host::{DiskRunFolder, Hosting, Inputs};
+use skillopt_domain::run::RunTransition;
+use skillopt_domain::spend::{Role, SpendByRole};
+use skillopt_engine::ctx::RunCtx;
+use skillopt_engine::meter::Prior;
+use skillopt_engine::train::{Ports, TrainFailure, TrainInput, TrainReport, train};
+use skillopt_engine::TrainError;
+use skillopt_store::{RunJournal, RunRow};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet};
+
+/// A running attempt.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    tasks: JoinSet<Ended>,
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    Finished(TrainReport),
+    Stopped(TrainFailure),
+    /// The engine broke: a fault of ours.
+    Broke(String),
+}
+
+impl Attempt {
+    /// Reads the inputs and starts the engine.
+    ///
+    /// # Errors
+    /// A sentence for people when the run cannot start.
+    pub(super) async fn start(
+        hosting: &Hosting,
+        row: &RunRow,
+        ctx: RunCtx,
+        journal: Arc<RunJournal>,
+    ) -> Result<Self, String> {
+        let config = run_config(&row.config).map_err(|err| err.to_string())?;
+        let (out_root, for_reading) = (row.out_root.clone(), config.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let out_root = Path::new(&out_root);
+            let folder = DiskRunFolder::open(out_root).map_err(|err| err.to_string())?;
+            let inputs = Inputs::load(&for_reading, &out_root.join("_generated_splits"))
+                .map_err(|problems| BadConfig(problems).to_string())?;
+            Ok::<_, String>((folder, inputs))
+        });
+        let (folder, inputs) = read.await.map_err(|err| err.to_string())??;
+        let model = |role| hosting.model(&config, role, Some(&row.id)).map_err(|err| err.to_string());
+        let ports = Ports {
+            target: model(Role::Target)?,
+            optimizer: model(Role::Optimizer)?,
+            ledger: Arc::new(hosting.shared.store.clone()),
+            journal,
+            folder: Arc::new(folder),
+            benchmark: Arc::new(inputs.data.benchmark),
+            clock: hosting.clock(),
+            flights: hosting.shared.flights.clone(),
+        };
+        let input = TrainInput {
+            config,
+            splits: inputs.data.splits,
+            skill: inputs.skill,
+            fresh: row.fresh.clone(),
+            prior: Prior { spend: row.spend, active_ms: row.active_ms },
+        };
+        let mut tasks = JoinSet::new();
+        let runtime = Handle::current();
+        tasks.spawn_blocking(move || Ended::of(runtime.block_on(train(&ctx, &input, &ports))));
+        Ok(Self { tasks })
+    }
+
+    /// Waits for the end. Safe to drop and to call again: the engine goes on meanwhile.
+    pub(super) async fn ended(&mut self) -> Ended {
+        match self.tasks.join_next().await {
+            Some(Ok(ended)) => ended,
+            Some(Err(err)) => Ended::Broke(broken(err)),
+            None => Ended::Broke("the engine ended without a word".to_owned()),
+        }
+    }
+}
+
+fn broken(err: JoinError) -> String {
+    let Ok(panic) = err.try_into_panic() else { return "the engine was stopped".to_owned() };
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    format!("a fault in SkillOpt ended the run, please report it: {text}")
+}
+
+impl Ended {
+    fn of(result: Result<TrainReport, TrainFailure>) -> Self {
+        result.map_or_else(Self::Stopped, Self::Finished)
+    }
+
+    /// Spend and working time of the attempt, where the engine could tell.
+    pub(super) fn spent(&self) -> Option<(SpendByRole, u64)> {
+        match self {
+            Self::Finished(report) => Some((report.spend, report.active_ms)),
+            Self::Stopped(failure) => Some((failure.spend, failure.active_ms)),
+            Self::Broke(_) => None,
+        }
+    }
+
+    /// What it does to the state of the run.
+    pub(super) fn transition(&self, interrupted: bool) -> (RunTransition, Option<String>) {
+        match self {
+            Self::Finished(_) => (RunTransition::Finish, None),
+            Self::Stopped(failure) if interrupted && matches!(failure.error, TrainError::Cancelled) => {
+                (RunTransition::LoseOwner, Some("the program was stopped".to_owned()))
+            }
+            Self::Stopped(failure) => (failure.error.transition(), Some(failure.error.to_string())),
+            Self::Broke(message) => (RunTransition::Fail, Some(message.clone())),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a run could not be made, found or driven. The texts are for people.
+
+use crate::config::BadConfig;
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::ForbiddenTransition;
+use skillopt_store::{LeaseError, OpenError, StoreFailure, TransitionError};
+
+/// An error of the host.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The config has problems.
+    #[error(transparent)]
+    BadConfig(#[from] BadConfig),
+    /// The store cannot be opened.
+    #[error("cannot open the data directory: {0}")]
+    Open(#[from] OpenError),
+    /// The store failed.
+    #[error("the store failed: {0}")]
+    Store(#[from] StoreFailure),
+    /// The run folder cannot be used.
+    #[error("cannot use the run folder {path}: {message}")]
+    Folder {
+        /// The folder.
+        path: String,
+        /// Why.
+        message: String,
+    },
+    /// Another process works on the run.
+    #[error("another process works on run {run} (it is {owner}); wait for it, or cancel it there")]
+    Held {
+        /// The run.
+        run: RunId,
+        /// The process.
+        owner: String,
+    },
+    /// The state of the run does not allow it.
+    #[error(transparent)]
+    Forbidden(#[from] ForbiddenTransition),
+    /// This process lost the run.
+    #[error("another process took run {run} over")]
+    Lost {
+        /// The run.
+        run: RunId,
+    },
+}
+
+impl From<LeaseError> for HostError {
+    fn from(err: LeaseError) -> Self {
+        match err {
+            LeaseError::Lost { run } => Self::Lost { run },
+            LeaseError::Store(failure) => Self::Store(failure),
+            held @ LeaseError::Held { .. } => {
+                Self::Folder { path: String::new(), message: held.to_string() }
+            }
+        }
+    }
+}
+
+impl From<TransitionError> for HostError {
+    fn from(err: TransitionError) -> Self {
+        match err {
+            TransitionError::Forbidden(forbidden) => Self::Forbidden(forbidden),
+            TransitionError::LeaseLost { run } => Self::Lost { run },
+            TransitionError::Store(failure) => Self::Store(failure),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a run starts from, read from disk: the initial skill and the data.
+
+use skillopt_benchmarks::searchqa::{self, Loaded};
+use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
+use skillopt_domain::skill::SkillDoc;
+use std::path::{Component, Path, PathBuf};
+
+/// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
+const PATH_KEYS: [&str; 4] = ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir"];
+
+/// Skill and data of a run.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    pub(crate) skill: SkillDoc,
+    pub(crate) data: Loaded,
+}
+
+impl Inputs {
+    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`.
+    pub(crate) fn load(config: &RunConfig, generated_dir: &Path) -> Result<Self, Vec<ConfigProblem>> {
+        let skill = read_skill(&config.env.skill_init);
+        let data = searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
+        Self::both(skill, data)
+    }
+
+    /// Reads both and writes nothing.
+    pub(crate) fn preview(config: &RunConfig) -> Result<Self, Vec<ConfigProblem>> {
+        let skill = read_skill(&config.env.skill_init);
+        let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
+        Self::both(skill, data)
+    }
+
+    fn both(
+        skill: Result<SkillDoc, ConfigProblem>,
+        data: Result<Loaded, ConfigProblem>,
+    ) -> Result<Self, Vec<ConfigProblem>> {
+        match (skill, data) {
+            (Ok(skill), Ok(data)) => Ok(Self { skill, data }),
+            (skill, data) => Err(skill.err().into_iter().chain(data.err()).collect()),
+        }
+    }
+}
+
+/// Reads a skill file; an empty path is an empty skill.
+pub(crate) fn read_skill(path: &str) -> Result<SkillDoc, ConfigProblem> {
+    if path.is_empty() {
+        return Ok(SkillDoc::parse(""));
+    }
+    let read = std::fs::read(path).map_err(|err| format!("cannot read {path}: {err}"));
+    let parsed = read.and_then(|bytes| {
+        SkillDoc::from_bytes(bytes).map_err(|err| format!("cannot read {path}: {err}"))
+    });
+    parsed.map_err(|message| problem("env.skill_init", message))
+}
+
+fn data_problem(config: &RunConfig, err: &skillopt_benchmarks::DataError) -> ConfigProblem {
+    let path = match config.env.split_mode {
+        SplitMode::SplitDir => "env.split_dir",
+        SplitMode::Ratio => "env.data_path",
+    };
+    problem(path, err.to_string())
+}
+
+pub(crate) fn problem(path: &str, message: String) -> ConfigProblem {
+    ConfigProblem { path: path.to_owned(), place: None, message }
+}
+
+/// The same config with absolute paths, so that the run can be resumed from any working directory.
+pub(crate) fn with_absolute_paths(resolved: &Resolved) -> Resolved {
+    let mut resolved = resolved.clone();
+    for row in resolved.values.iter_mut().filter(|row| PATH_KEYS.contains(&row.path.as_str())) {
+        if let Value::Text(path) = &row.value
+            && !path.is_empty()
+        {
+            row.value = Value::Text(absolute(Path::new(path)).display().to_string());
+        }
+    }
+    resolved
+}
+
+/// An absolute path without `.` and `..`, symlinks not followed. Relative paths start at the working
+/// directory.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut parts = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::CurDir => {}
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_paths_have_no_dots() {
+        let here = std::env::current_dir().expect("a working directory");
+        assert_eq!(absolute(Path::new("a/./b/../c")), here.join("a/c"));
+        assert_eq!(absolute(Path::new("/x/../y")), Path::new("/y"));
+    }
+
+    #[test]
+    fn a_missing_skill_is_named_and_an_empty_path_is_an_empty_skill() {
+        let problem = read_skill("/no/such/SKILL.md").expect_err("refused");
+        assert!(problem.to_string().contains("/no/such/SKILL.md"), "{problem}");
+        assert_eq!(read_skill("").expect("empty").text(), "");
+    }
+}

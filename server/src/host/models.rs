@@ -1,0 +1,67 @@
+//! The models of a run: adapters from their config, with keys from the environment.
+
+use super::Hosting;
+use super::inputs::problem;
+use crate::config::{api_key_variable, run_config};
+use skillopt_domain::api::WireRow;
+use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::ids::RunId;
+use skillopt_domain::spend::Role;
+use skillopt_engine::ports::Model;
+use skillopt_models::mock::{MockOptimizer, MockTarget};
+use skillopt_models::{HttpModel, HttpModelSetup, Secret};
+use std::sync::Arc;
+
+impl Hosting {
+    /// The model of a role. Makes no call.
+    pub(super) fn model(
+        &self,
+        config: &RunConfig,
+        role: Role,
+        run: Option<&RunId>,
+    ) -> Result<Arc<dyn Model>, ConfigProblem> {
+        let settings = config.role(role);
+        match (settings.backend, role) {
+            (BackendKind::Mock, Role::Target) => Ok(Arc::new(MockTarget::new(settings))),
+            (BackendKind::Mock, Role::Optimizer) => Ok(Arc::new(MockOptimizer::new(settings))),
+            (BackendKind::OpenaiCompatible, _) => {
+                let setup = HttpModelSetup {
+                    role,
+                    config: settings,
+                    secret: self.secret(config, role)?,
+                    max_concurrency: config.max_concurrency,
+                    run,
+                };
+                let model = HttpModel::new(setup, &self.shared.endpoints)
+                    .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
+                Ok(Arc::new(model))
+            }
+        }
+    }
+
+    /// The key of a role; `None` when no variable holds one, as local servers allow.
+    fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
+        let named = &config.role(role).api_key_env;
+        match api_key_variable(&self.shared.env, role, named) {
+            Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
+            None if named.is_empty() => Ok(None),
+            None => Err(problem(
+                &format!("model.{role}_api_key_env"),
+                format!("the environment variable {named} is not set"),
+            )),
+        }
+    }
+
+    /// What goes on the wire, by role; nothing when the config is not complete.
+    #[must_use]
+    pub fn wire(&self, resolved: &Resolved) -> Vec<WireRow> {
+        let Ok(config) = run_config(resolved) else { return Vec::new() };
+        Role::ALL
+            .into_iter()
+            .filter_map(|role| {
+                let model = self.model(&config, role, None).ok()?;
+                Some(WireRow { role: role.to_string(), identity: model.identity().to_string() })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! Taking up a run that ended before it was done: from a process that died, and with other caps.
+
+use super::{DiskRunFolder, HostError, Hosting};
+use skillopt_domain::config::{Resolved, ResolvedValue};
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::RunTransition;
+use skillopt_store::{Author, Change, Lease, RunRow};
+use std::path::Path;
+use std::time::Duration;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+impl Hosting {
+    /// Waits until nobody works on a run. A process that died is noticed at once where its id can be
+    /// looked up, else when its lease has run out.
+    ///
+    /// # Errors
+    /// [`HostError::Held`] when another process is alive and works on it.
+    pub async fn wait_until_free(&self, run: &RunId) -> Result<(), HostError> {
+        let store = &self.shared.store;
+        let mut seen: Option<Lease> = None;
+        loop {
+            store.reap_orphans(self.now_ms()).await?;
+            let row = store.run_row(run).await?;
+            let Some(lease) = row.lease.clone().filter(|lease| lease.owner != self.shared.owner) else {
+                return Ok(());
+            };
+            let is_renewed = seen.as_ref().is_some_and(|seen| seen.until_ms < lease.until_ms);
+            if is_renewed {
+                return Err(HostError::Held { run: run.clone(), owner: lease.owner });
+            }
+            if is_dead(&lease, &row) {
+                return self.take_from_the_dead(run, &lease, &row).await;
+            }
+            seen = Some(lease);
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    async fn take_from_the_dead(&self, run: &RunId, lease: &Lease, row: &RunRow) -> Result<(), HostError> {
+        let store = &self.shared.store;
+        store.release_lease(run, &lease.owner).await?;
+        if row.status.after(RunTransition::LoseOwner).is_ok() {
+            let detail = Some("the process that worked on it is gone".to_owned());
+            let (by, at_ms) = (Author::System, self.now_ms());
+            store.transition(run, Change { transition: RunTransition::LoseOwner, detail, by, at_ms }).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives a run the caps of another config; everything else of it stays.
+    ///
+    /// # Errors
+    /// [`HostError::Store`] when the store cannot be written.
+    pub async fn set_caps(&self, run: &RunId, wanted: &Resolved) -> Result<(), HostError> {
+        let row = self.shared.store.run_row(run).await?;
+        let config = with_caps(&row.config, wanted);
+        if config != row.config {
+            self.shared.store.replace_config(run, &config).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Both signs together: its process is gone here, and nobody holds the run folder. One alone could lie
+/// when processes cannot see each other.
+fn is_dead(lease: &Lease, row: &RunRow) -> bool {
+    let pid = lease.owner.split(':').next().and_then(|pid| pid.parse::<u32>().ok());
+    let proc = Path::new("/proc");
+    let is_gone = pid.is_some_and(|pid| {
+        proc.join("self").exists() && !proc.join(pid.to_string()).exists()
+    });
+    is_gone && DiskRunFolder::open(Path::new(&row.out_root)).is_ok()
+}
+
+fn with_caps(config: &Resolved, wanted: &Resolved) -> Resolved {
+    let mut config = config.clone();
+    let caps = |row: &&mut ResolvedValue| row.path.starts_with("limits.");
+    for row in config.values.iter_mut().filter(caps) {
+        if let Some(new) = wanted.values.iter().find(|new| new.path == row.path) {
+            *row = new.clone();
+        }
+    }
+    config
+}

@@ -1,0 +1,202 @@
+//! Whole runs over the simulated models: end states, commands, resume, folders.
+
+use super::*;
+use crate::config::{cfg_options, load, Sources};
+use skillopt_domain::config::Resolved;
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::RunStatus;
+use skillopt_engine::ctx::RunControl;
+use skillopt_store::Command;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+struct Scene {
+    hosting: Hosting,
+    dir: tempfile::TempDir,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let dir = tempfile::tempdir().expect("folder");
+        let env = Environment::from_pairs([("OPENAI_COMPATIBLE_API_KEY", "sk-hidden")]);
+        let hosting = Hosting::open(dir.path(), env).await.expect("opened");
+        Self { hosting, dir }
+    }
+
+    fn config(&self, options: &[&str]) -> Resolved {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let data = root.join("data/searchqa_sample");
+        let words = [
+            "model.backend=mock".to_owned(),
+            format!("env.split_dir={}", data.display()),
+            format!("env.skill_init={}", data.join("SKILL.md").display()),
+            "train.num_epochs=1".to_owned(),
+            "train.batch_size=28".to_owned(),
+        ];
+        let words: Vec<String> =
+            words.into_iter().chain(options.iter().map(|word| (*word).to_owned())).collect();
+        let flags = cfg_options(&words).expect("options");
+        let env = self.hosting.environment();
+        load(Sources { file: None, env, flags: &flags }).expect("a config")
+    }
+
+    async fn create(&self, resolved: Resolved, out_root: Option<PathBuf>) -> RunId {
+        let request = NewRunRequest {
+            name: String::new(),
+            resolved,
+            fresh: false,
+            out_root,
+            actor: "tester".into(),
+            lease: LeaseWish::Now,
+        };
+        self.hosting.create(request).await.expect("created")
+    }
+
+    async fn drive(&self, run: &RunId) -> RunStatus {
+        self.hosting.drive(run, RunControl::new(), CancellationToken::new()).await.expect("driven")
+    }
+
+    async fn wait_for(&self, run: &RunId, status: RunStatus) {
+        let mut signals = self.hosting.store().subscribe();
+        let reached = async {
+            while self.hosting.store().run_row(run).await.expect("row").status != status {
+                // Any signal will do: the state is read again.
+                let _ = tokio::time::timeout(Duration::from_millis(100), signals.recv()).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), reached).await.expect("the state in time");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_done_and_the_same_run_again_makes_no_call() {
+    let scene = Scene::new().await;
+    let first = scene.create(scene.config(&[]), None).await;
+    assert_eq!(scene.drive(&first).await, RunStatus::Done);
+    let out_root = scene.dir.path().join("again");
+    let second = scene.create(scene.config(&[]), Some(out_root.clone())).await;
+    assert_eq!(scene.drive(&second).await, RunStatus::Done);
+    let row = scene.hosting.store().run_row(&second).await.expect("row");
+    assert_eq!(row.spend.total().calls, 0);
+    assert!(row.lease.is_none());
+    let first_folder = scene.dir.path().join("runs").join(first.as_str());
+    for name in ["best_skill.md", "history.json"] {
+        assert!(first_folder.join(name).is_file(), "{name}");
+    }
+    let best = |folder: &Path| std::fs::read(folder.join("best_skill.md")).expect("a skill");
+    assert_eq!(best(&first_folder), best(&out_root));
+    let config = std::fs::read_to_string(first_folder.join("config.json")).expect("config.json");
+    assert!(config.contains("\"edit_budget\": 4") && !config.contains("sk-hidden"), "{config}");
+    assert!(config.contains(&format!("\"out_root\": \"{first}\"")), "{config}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_pauses_goes_on_and_is_cancelled_by_commands_in_the_store() {
+    let scene = Scene::new().await;
+    let config = scene.config(&["model.mock_latency_ms=40", "env.workers=2", "gradient.analyst_workers=1"]);
+    let run = scene.create(config, None).await;
+    let store = scene.hosting.store();
+    let people = async {
+        scene.wait_for(&run, RunStatus::Running).await;
+        store.request(&run, Command::Pause, "tester", 1).await.expect("asked");
+        scene.wait_for(&run, RunStatus::Paused).await;
+        store.request(&run, Command::Unpause, "tester", 2).await.expect("asked");
+        scene.wait_for(&run, RunStatus::Running).await;
+        store.request(&run, Command::Cancel, "tester", 3).await.expect("asked");
+    };
+    let (status, ()) = tokio::join!(scene.drive(&run), people);
+    assert_eq!(status, RunStatus::Cancelled);
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_interrupted_run_says_so_and_its_resume_pays_nothing_twice() {
+    let scene = Scene::new().await;
+    let whole = scene.create(scene.config(&[]), None).await;
+    assert_eq!(scene.drive(&whole).await, RunStatus::Done);
+    let whole_calls = scene.hosting.store().run_row(&whole).await.expect("row").spend.total().calls;
+
+    let scene = Scene::new().await;
+    let slow = scene.config(&["model.mock_latency_ms=30", "env.workers=4"]);
+    let run = scene.create(slow, None).await;
+    let interrupt = CancellationToken::new();
+    let stop = async {
+        scene.wait_for(&run, RunStatus::Running).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        interrupt.cancel();
+    };
+    let driven = scene.hosting.drive(&run, RunControl::new(), interrupt.clone());
+    let (status, ()) = tokio::join!(driven, stop);
+    assert_eq!(status.expect("driven"), RunStatus::Interrupted);
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    assert_eq!(row.spend.total().calls, whole_calls);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cap_stops_the_run_and_says_what_to_raise() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&["limits.max_calls=10"]), None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    assert!(row.spend.total().calls <= 10);
+    assert!(row.detail.unwrap_or_default().contains("limits.max_calls"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_data_is_gone_fails_with_its_path() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&["env.split_dir=/no/such/folder"]), None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Failed);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    assert!(row.detail.unwrap_or_default().contains("/no/such/folder"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
+    let scene = Scene::new().await;
+    let folder = scene.dir.path().join("mine");
+    let find = async |resolved: Resolved| scene.hosting.existing(&folder, &resolved).await.expect("read");
+    assert!(matches!(find(scene.config(&[])).await, Existing::None));
+    scene.create(scene.config(&[]), Some(folder.clone())).await;
+    assert!(matches!(find(scene.config(&["limits.max_calls=5"])).await, Existing::Same(_)));
+    let Existing::Different(keys) = find(scene.config(&["train.seed=1"])).await else {
+        panic!("another seed is another run")
+    };
+    assert_eq!(keys[0].path, "train.seed");
+    let foreign = scene.dir.path().join("foreign");
+    std::fs::create_dir(&foreign).expect("folder");
+    std::fs::write(foreign.join("history.json"), "[]").expect("file");
+    let found = scene.hosting.existing(&foreign, &scene.config(&[])).await.expect("read");
+    assert!(matches!(found, Existing::Foreign));
+}
+
+#[tokio::test]
+async fn a_check_counts_tasks_and_calls_and_names_what_is_wrong() {
+    let scene = Scene::new().await;
+    let check = scene.hosting.check(&scene.config(&[])).await;
+    assert_eq!(check.problems, []);
+    let forecast = check.forecast.expect("a forecast");
+    assert_eq!((forecast.n_train, forecast.total_steps), (56, 2));
+    assert!(check.checks.iter().any(|line| line.figure.contains("simulated")));
+
+    let wrong = scene.config(&["train.train_size=9", "env.skill_init=/no/such.md"]);
+    let check = scene.hosting.check(&wrong).await;
+    assert!(check.forecast.is_none());
+    assert_eq!(check.problems[0].path, "env.skill_init");
+
+    let unset = ["model.target_backend=openai_compatible", "model.target=m",
+        "model.openai_compatible_base_url=http://127.0.0.1:9/v1", "model.target_api_key_env=NOT_SET"];
+    let check = scene.hosting.check(&scene.config(&unset)).await;
+    assert!(check.problems[0].message.contains("NOT_SET"), "{:?}", check.problems);
+}
+
+#[tokio::test]
+async fn a_preflight_calls_each_role_and_shows_what_failed() {
+    let scene = Scene::new().await;
+    let cancel = CancellationToken::new();
+    let checks = scene.hosting.preflight(&scene.config(&[]), &cancel).await.checks;
+    assert!(checks.iter().all(|check| check.state == skillopt_domain::api::CheckState::Ok));
+    assert!(checks.iter().any(|check| check.label == "Call to the optimizer"));
+    assert_eq!(scene.hosting.wire(&scene.config(&[])).len(), 2);
+}

@@ -1,0 +1,23 @@
+//! The journeys in the order in which they run. Each is a sentence; each file tells one story.
+
+mod clean_pages;
+mod deep_link;
+mod keyboard;
+mod rejected;
+mod restart;
+mod sample_run;
+
+use crate::harness::Stage;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
+
+pub(crate) const ALL: [(&str, Journey); 6] = [
+    ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
+    ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
+    ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
+    ("no_page_complains_or_overflows", |stage| clean_pages::run(stage).boxed_local()),
+    ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
+    ("a_server_restart_under_an_open_tab_is_healed", |stage| restart::run(stage).boxed_local()),
+];

@@ -1,0 +1,158 @@
+//! A scripted OpenAI-compatible server on loopback that counts what reaches it. Its answers are those of the
+//! simulated models, so that a whole training run makes sense; faults are put in front of them.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router, routing::post};
+use serde_json::{Value, json};
+use skillopt_domain::config::{ModelRole, RunConfig, Setting, resolve};
+use skillopt_domain::config::{Place, Value as Setting_};
+use skillopt_domain::outcome::Sample;
+use skillopt_engine::ports::{ChatRequest, Message, Model, Purpose, Speaker};
+use skillopt_models::mock::{MockOptimizer, MockTarget};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Looks at a request before it is answered; an answer here replaces the model's.
+pub(crate) type Fault = Arc<dyn Fn(&Seen, usize) -> Option<(StatusCode, Value)> + Send + Sync>;
+
+/// One request that reached the server.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) purpose: String,
+    pub(crate) phase: String,
+    pub(crate) user: String,
+    pub(crate) authorization: Option<String>,
+}
+
+/// A running server; it stops when dropped.
+#[derive(Debug)]
+pub(crate) struct FakeServer {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    stop: CancellationToken,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Clone)]
+struct Shared {
+    seen: Arc<Mutex<Vec<Seen>>>,
+    fault: Fault,
+    target: Arc<MockTarget>,
+    optimizer: Arc<MockOptimizer>,
+    latency: Duration,
+}
+
+impl FakeServer {
+    /// A server without faults.
+    pub(crate) fn start() -> Self {
+        Self::with(Duration::ZERO, Arc::new(|_, _| None))
+    }
+
+    /// A server that asks `fault` first and answers after `latency`.
+    pub(crate) fn with(latency: Duration, fault: Fault) -> Self {
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let stop = CancellationToken::new();
+        let role = mock_role();
+        let shared = Shared {
+            seen: Arc::clone(&seen),
+            fault,
+            target: Arc::new(MockTarget::new(&role)),
+            optimizer: Arc::new(MockOptimizer::new(&role)),
+            latency,
+        };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        listener.set_nonblocking(true).expect("a socket option");
+        let url = format!("http://{}/v1", listener.local_addr().expect("bound"));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
+            runtime.block_on(async move {
+                let app = Router::new().route("/v1/chat/completions", post(answer)).with_state(shared);
+                let listener = tokio::net::TcpListener::from_std(listener).expect("listener");
+                let served = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
+                served.await.expect("served");
+            });
+        });
+        Self { url, seen, stop, thread: Some(thread) }
+    }
+
+    /// All requests so far.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for FakeServer {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // The server is being dropped; its end is all that matters.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn answer(State(shared): State<Shared>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
+    let header = |name: &str| {
+        headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    let request = request_of(&body, &header("x-skillopt-purpose").unwrap_or_default());
+    let seen = Seen {
+        purpose: request.purpose.as_str().to_owned(),
+        phase: header("x-skillopt-phase").unwrap_or_default(),
+        user: request.messages.last().map(|message| message.content.clone()).unwrap_or_default(),
+        authorization: header("authorization"),
+    };
+    let number = {
+        let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(seen.clone());
+        all.len()
+    };
+    if let Some((status, body)) = (shared.fault)(&seen, number) {
+        return (status, Json(body)).into_response();
+    }
+    tokio::time::sleep(shared.latency).await;
+    let sample = Sample { seed: 0, epoch: 0, repeat: 0, fresh: None };
+    let cancel = CancellationToken::new();
+    let reply = match request.purpose {
+        Purpose::Qa | Purpose::Preflight => shared.target.chat(&request, &sample, &cancel).await,
+        _ => shared.optimizer.chat(&request, &sample, &cancel).await,
+    };
+    let text = reply.map(|reply| reply.text).unwrap_or_default();
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110});
+    let choice = json!({"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}});
+    Json(json!({"object": "chat.completion", "choices": [choice], "usage": usage})).into_response()
+}
+
+fn request_of(body: &Value, purpose: &str) -> ChatRequest {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    ChatRequest {
+        messages: messages
+            .map(|message| Message {
+                role: match message["role"].as_str() {
+                    Some("system") => Speaker::System,
+                    Some("assistant") => Speaker::Assistant,
+                    _ => Speaker::User,
+                },
+                content: message["content"].as_str().unwrap_or_default().to_owned(),
+            })
+            .collect(),
+        max_tokens: None,
+        purpose: serde_json::from_value(json!(purpose)).unwrap_or(Purpose::Qa),
+        phase: String::new(),
+    }
+}
+
+fn mock_role() -> ModelRole {
+    let set = |path: &str, value: &str| Setting {
+        path: path.to_owned(),
+        value: Setting_::Text(value.to_owned()),
+        place: Place::flag(path),
+    };
+    let settings = [set("model.backend", "mock"), set("env.split_dir", "unused")];
+    let resolved = resolve(&settings).expect("valid settings");
+    RunConfig::from_resolved(&resolved).expect("valid config").target
+}
