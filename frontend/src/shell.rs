@@ -11,15 +11,18 @@ use crate::state::theme::{ThemeState, use_theme};
 use keys_help::KeysHelp;
 use leptos::ev;
 use leptos::prelude::*;
-use leptos_router::hooks::use_navigate;
+use leptos_router::hooks::{use_location, use_navigate};
 use palette::Palette;
 use rail::Rail;
 use std::cell::Cell;
 use top_bar::TopBar;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 #[component]
 pub(crate) fn Shell(children: Children) -> impl IntoView {
     let overlay = use_overlay();
+    focus_the_new_page();
     listen_for_palette_key(overlay);
     listen_for_single_keys(overlay, use_theme());
     view! {
@@ -31,6 +34,32 @@ pub(crate) fn Shell(children: Children) -> impl IntoView {
         </div>
         <Show when=move || overlay.is_open(Overlay::Palette)><Palette/></Show>
         <Show when=move || overlay.is_open(Overlay::Keys)><KeysHelp/></Show>
+    }
+}
+
+/// A link that led to another page is gone with the old one: the focus goes to the new page instead of nowhere.
+fn focus_the_new_page() {
+    let path = use_location().pathname;
+    Effect::new(move |before: Option<String>| {
+        let now = page_of(&path.get());
+        if before.is_some_and(|before| before != now) {
+            request_animation_frame(focus_main);
+        }
+        now
+    });
+}
+
+/// The part of a path that names the page: tabs of a run are one page.
+fn page_of(path: &str) -> String {
+    path.split('/').take(3).collect::<Vec<_>>().join("/")
+}
+
+fn focus_main() {
+    let body = document().body();
+    let is_lost = document().active_element().is_none_or(|active| Some(active) == body.map(Into::into));
+    let main = document().get_element_by_id("main");
+    if let (true, Some(main)) = (is_lost, main.and_then(|main| main.dyn_into::<HtmlElement>().ok())) {
+        let _ = main.focus();
     }
 }
 
@@ -67,4 +96,15 @@ fn listen_for_single_keys(overlay: OverlayState, theme: ThemeState) {
         }
         KeyUse::Used
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_of;
+
+    #[test]
+    fn tabs_of_a_run_are_one_page() {
+        assert_eq!(page_of("/runs/abc/steps"), page_of("/runs/abc"));
+        assert_ne!(page_of("/runs/abc"), page_of("/runs"));
+    }
 }

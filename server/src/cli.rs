@@ -19,6 +19,7 @@ mod train;
 use args::{Cli, Command};
 use clap::Parser;
 use output::Output;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// How a command ended. The numbers are part of the interface.
@@ -92,5 +93,7 @@ fn log_to_stderr(is_server: bool) {
     let filter = std::env::var("SKILLOPT_LOG").or_else(|_| std::env::var("RUST_LOG"));
     let default = if is_server { "info" } else { "warn" };
     let filter = EnvFilter::new(filter.unwrap_or_else(|_| default.to_owned()));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let is_terminal = std::io::stderr().is_terminal();
+    let format = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(is_terminal);
+    format.with_writer(std::io::stderr).init();
 }

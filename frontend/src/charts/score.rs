@@ -131,6 +131,10 @@ mod tests {
             current: score,
             best: score,
             n: Some(40),
+            current_before: None,
+            fixed: 0,
+            broke: 0,
+            budget: 0,
         }
     }
 

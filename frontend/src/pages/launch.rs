@@ -45,6 +45,7 @@ pub(crate) fn LaunchPage() -> impl IntoView {
     });
     let failed = move |errors| {
         view! {
+            <div class="page-head"><h1>"New run"</h1></div>
             <BoundaryError what="The form could not be loaded." errors=errors on_retry=move |()| setup.refetch()/>
         }
     };

@@ -32,6 +32,7 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     });
     let failed = move |errors| {
         view! {
+            <div class="page-head"><h1>"Overview"</h1></div>
             <BoundaryError
                 what="The overview could not be loaded."
                 errors=errors

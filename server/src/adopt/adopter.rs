@@ -89,7 +89,7 @@ impl Adopter {
         let _held = lock.lock().await;
         let (adoption, write) = self.plan(request, actor, &path, text).await?;
         match self.store.begin_adoption(&adoption).await? {
-            Begun::Repeated(known) => repeated(request, *known),
+            Begun::Repeated(known) => repeated(request, known),
             Begun::New => self.carry_out(write, watcher).await,
         }
     }

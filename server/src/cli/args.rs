@@ -177,7 +177,7 @@ pub(super) struct RunRef {
 pub(super) struct ResumeArgs {
     #[command(flatten)]
     pub(super) run: RunRef,
-    /// New caps, such as limits.max_calls=500; nothing else may change.
+    /// New caps, as limits.key=value; nothing else may change.
     #[arg(long = "cfg-options", value_name = "LIMITS.KEY=VALUE", num_args = 1..)]
     pub(super) cfg_options: Vec<String>,
 }

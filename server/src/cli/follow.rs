@@ -8,6 +8,7 @@ use super::stop::Stop;
 use super::summary::TrainSummary;
 use crate::config::run_config;
 use crate::host::Hosting;
+use skillopt_domain::event::EventKind;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
 use skillopt_engine::ctx::RunControl;
@@ -81,9 +82,9 @@ pub(super) async fn finish(
     let reason = detail.summary.detail.as_deref().unwrap_or_default();
     match status {
         RunStatus::Done => {}
-        RunStatus::Cancelled => output.note("cancelled; start it again with the same folder to go on"),
-        RunStatus::Capped => output.error(&format!("{reason} (run {run} can be resumed)")),
-        RunStatus::Interrupted => output.error(&format!("interrupted; run {run} can be resumed")),
+        RunStatus::Cancelled => output.note(&format!("cancelled; {}", how_to_go_on(run))),
+        RunStatus::Capped => output.error(&format!("{reason}; {}", how_to_go_on(run))),
+        RunStatus::Interrupted => output.error(&format!("interrupted; {}", how_to_go_on(run))),
         status => output.error(&format!("the run is {status}: {reason}")),
     }
     if report == Report::People {
@@ -104,6 +105,10 @@ pub(super) async fn finish(
     })
 }
 
+fn how_to_go_on(run: &RunId) -> String {
+    format!("`skillopt runs resume {}` goes on from here", run.short())
+}
+
 /// Tells the journal as it grows, until the run is over and all of it is told.
 async fn tell(
     hosting: &Hosting,
@@ -122,6 +127,7 @@ async fn tell(
     if report == Report::People {
         output.line(&format!("run {run} ({}) in {}", row.name, row.out_root));
     }
+    let seq_at_start = row.seq;
     let mut seq = 0;
     loop {
         let is_over = over.is_cancelled();
@@ -130,6 +136,10 @@ async fn tell(
             let Some(last) = events.last() else { break };
             seq = last.seq;
             for event in events.iter().filter(|_| report == Report::People) {
+                if event.seq <= seq_at_start && matches!(event.kind, EventKind::Status { .. }) {
+                    // Pauses and ends of earlier attempts are no news.
+                    continue;
+                }
                 let lines = narrator.lines(&event.kind);
                 match &bars {
                     Some(bars) => {

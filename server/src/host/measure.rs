@@ -6,7 +6,7 @@ use super::{DiskRunFolder, HostError, Hosting};
 use crate::config::{BadConfig, run_config};
 use async_trait::async_trait;
 use serde_json::json;
-use skillopt_domain::config::Resolved;
+use skillopt_domain::config::{ConfigProblem, Resolved};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::outcome::RolloutSet;
 use skillopt_domain::skill::SkillDoc;
@@ -60,7 +60,9 @@ impl Hosting {
         progress: &watch::Sender<Option<Progress>>,
     ) -> Result<Measured, HostError> {
         let config = run_config(&request.resolved)?;
-        let skill = read_skill(&request.skill).map_err(|problem| BadConfig(vec![problem]))?;
+        let skill = read_skill(&request.skill).map_err(|problem| {
+            BadConfig(vec![ConfigProblem { path: "--skill".to_owned(), ..problem }])
+        })?;
         let inputs = Inputs::preview(&config).map_err(BadConfig)?;
         let folder: Arc<dyn RunFolder> = match &request.out_root {
             Some(path) => Arc::new(DiskRunFolder::open(path)?),
@@ -138,6 +140,14 @@ struct OnlyProgress(watch::Sender<Option<Progress>>);
 impl Journal for OnlyProgress {
     async fn append(&self, _: &str, _: EventKind) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    async fn find(&self, _: &str) -> Result<Option<EventKind>, StoreError> {
+        Ok(None)
+    }
+
+    async fn find_outcomes(&self, _: &str) -> Result<Option<RolloutSet>, StoreError> {
+        Ok(None)
     }
 
     async fn keep_outcomes(&self, _: &RolloutSet) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use skillopt_domain::config::ModelRole;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{
-    ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, WorstCase,
+    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, WorstCase,
 };
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -105,6 +105,7 @@ fn cancelled() -> ModelError {
         kind: ModelErrorKind::Cancelled,
         message: "cancelled while the simulated model was answering".to_owned(),
         attempts: 1,
+        billed: Billed::default(),
     }
 }
 

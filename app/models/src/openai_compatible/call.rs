@@ -8,7 +8,9 @@ use super::request::Body;
 use super::response::Completion;
 use crate::retry::backoff;
 use skillopt_domain::spend::Usage;
-use skillopt_engine::ports::{ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose};
+use skillopt_engine::ports::{
+    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose,
+};
 use std::time::{Duration, Instant};
 
 /// A preflight that fails should say so soon.
@@ -27,6 +29,8 @@ pub(crate) struct Call<'a> {
     empty_replies: u32,
     /// Tokens of attempts that were counted but brought no answer.
     billed: Usage,
+    /// Such attempts.
+    billed_answers: u32,
 }
 
 enum Next {
@@ -38,7 +42,15 @@ enum Next {
 impl<'a> Call<'a> {
     pub(crate) fn new(model: &'a HttpModel, request: &'a ChatRequest) -> Self {
         let billed = Usage::default();
-        Self { model, request, attempts: 0, failures: 0, empty_replies: 0, billed }
+        Self {
+            model,
+            request,
+            attempts: 0,
+            failures: 0,
+            empty_replies: 0,
+            billed,
+            billed_answers: 0,
+        }
     }
 
     /// Runs to the end. May be dropped between attempts or within one; then nothing is kept.
@@ -75,6 +87,7 @@ impl<'a> Call<'a> {
 
     fn after(&mut self, failure: &Failure, latency: Duration, body: &Body<'_>) -> Next {
         if let Some(usage) = failure.billed {
+            self.billed_answers += 1;
             self.billed.prompt_tokens += usage.prompt_tokens;
             self.billed.completion_tokens += usage.completion_tokens;
         }
@@ -164,6 +177,12 @@ impl<'a> Call<'a> {
     fn error(&self, kind: ModelErrorKind, message: &str) -> ModelError {
         let masked = self.model.secret.as_ref().map(|secret| secret.mask(message));
         let message = shorten(masked.as_deref().unwrap_or(message), MOST_MESSAGE_CHARS);
-        ModelError { kind, message, attempts: self.attempts }
+        let prices = self.model.prices;
+        let billed = Billed {
+            answers: self.billed_answers,
+            usage: self.billed,
+            cost_usd_micros: prices.map_or(0, |prices| prices.cost_usd_micros(self.billed)),
+        };
+        ModelError { kind, message, attempts: self.attempts, billed }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn FirstVisit() -> impl IntoView {
             </div>
             <div class="grid-2">
                 <Command text="skillopt train --config configs/searchqa/sample.yaml"/>
-                <Command text="skillopt --help"/>
+                <Command text="skillopt doctor"/>
             </div>
         </section>
         <section class="section" aria-labelledby="how-title">

@@ -106,14 +106,20 @@ pub(super) fn EditText(edit: Edit) -> impl IntoView {
 }
 
 fn own_diff(edit: &Edit) -> Diff {
-    let target = edit.target.as_deref().unwrap_or_default();
-    let content = edit.content.as_deref().unwrap_or_default();
+    let target = whole_lines(edit.target.as_deref());
+    let content = whole_lines(edit.content.as_deref());
     match edit.op {
-        EditOp::Append => diff("", content),
-        EditOp::InsertAfter => diff(target, &format!("{target}\n{content}")),
-        EditOp::Delete => diff(target, ""),
-        EditOp::Replace | EditOp::Unknown(_) => diff(target, content),
+        EditOp::Append => diff("", &content),
+        EditOp::InsertAfter => diff(&target, &format!("{target}{content}")),
+        EditOp::Delete => diff(&target, ""),
+        EditOp::Replace | EditOp::Unknown(_) => diff(&target, &content),
     }
+}
+
+/// A missing line end at the end is no difference.
+fn whole_lines(text: Option<&str>) -> String {
+    let text = text.unwrap_or_default();
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
 #[cfg(test)]

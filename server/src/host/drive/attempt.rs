@@ -4,6 +4,7 @@
 use crate::config::{BadConfig, run_config};
 use crate::host::{DiskRunFolder, Hosting, Inputs};
 use skillopt_domain::run::RunTransition;
+use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_engine::ctx::RunCtx;
 use skillopt_engine::meter::Prior;
@@ -65,7 +66,7 @@ impl Attempt {
         let input = TrainInput {
             config,
             splits: inputs.data.splits,
-            skill: inputs.skill,
+            skill: initial_skill(hosting, row, inputs.skill).await?,
             fresh: row.fresh.clone(),
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
         };
@@ -120,4 +121,18 @@ impl Ended {
             Self::Broke(message) => (RunTransition::Fail, Some(message.clone())),
         }
     }
+}
+
+/// The skill that the run started from. A resumed run takes it from the store: the file may have changed
+/// since, for one by adopting what this very run found.
+async fn initial_skill(
+    hosting: &Hosting,
+    row: &RunRow,
+    on_disk: SkillDoc,
+) -> Result<SkillDoc, String> {
+    let store = &hosting.shared.store;
+    let view = store.view(&row.id).await.map_err(|err| err.to_string())?;
+    let Some(plan) = view.plan else { return Ok(on_disk) };
+    let kept = store.skill_text(&plan.initial_skill).await.map_err(|err| err.to_string())?;
+    Ok(kept.map_or(on_disk, SkillDoc::parse))
 }
