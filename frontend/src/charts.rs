@@ -13,6 +13,7 @@ mod readout;
 pub(crate) mod scale;
 pub(crate) mod score;
 pub(crate) mod score_chart;
+mod score_layers;
 mod score_table;
 pub(crate) mod series;
 mod width;

@@ -56,9 +56,11 @@ fn page_of(path: &str) -> String {
 
 fn focus_main() {
     let body = document().body();
-    let is_lost = document().active_element().is_none_or(|active| Some(active) == body.map(Into::into));
+    let is_lost =
+        document().active_element().is_none_or(|active| Some(active) == body.map(Into::into));
     let main = document().get_element_by_id("main");
-    if let (true, Some(main)) = (is_lost, main.and_then(|main| main.dyn_into::<HtmlElement>().ok())) {
+    if let (true, Some(main)) = (is_lost, main.and_then(|main| main.dyn_into::<HtmlElement>().ok()))
+    {
         let _ = main.focus();
     }
 }

@@ -4,6 +4,7 @@
 
 mod check;
 mod clock;
+mod config_json;
 mod create;
 mod drive;
 mod error;

@@ -61,13 +61,15 @@ impl Said {
     /// The JSON object in the last line of the output.
     pub(crate) fn json(&self) -> anyhow::Result<Value> {
         let line = self.out.lines().last().unwrap_or_default();
-        serde_json::from_str(line).with_context(|| format!("no JSON in {line:?}; stderr: {}", self.err))
+        serde_json::from_str(line)
+            .with_context(|| format!("no JSON in {line:?}; stderr: {}", self.err))
     }
 }
 
 /// Runs `skillopt train` to its end.
 pub(crate) fn train(data_dir: &Path, arguments: &[&str]) -> anyhow::Result<Said> {
-    let output = command(data_dir).arg("train").args(arguments).output().context("running skillopt")?;
+    let output =
+        command(data_dir).arg("train").args(arguments).output().context("running skillopt")?;
     Ok(output.into())
 }
 

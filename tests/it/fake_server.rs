@@ -23,8 +23,6 @@ pub(crate) type Fault = Arc<dyn Fn(&Seen, usize) -> Option<(StatusCode, Value)> 
 pub(crate) struct Seen {
     pub(crate) purpose: String,
     pub(crate) phase: String,
-    pub(crate) user: String,
-    pub(crate) authorization: Option<String>,
 }
 
 /// A running server; it stops when dropped.
@@ -68,11 +66,16 @@ impl FakeServer {
         let url = format!("http://{}/v1", listener.local_addr().expect("bound"));
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("runtime");
             runtime.block_on(async move {
-                let app = Router::new().route("/v1/chat/completions", post(answer)).with_state(shared);
+                let app =
+                    Router::new().route("/v1/chat/completions", post(answer)).with_state(shared);
                 let listener = tokio::net::TcpListener::from_std(listener).expect("listener");
-                let served = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
+                let served =
+                    axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
                 served.await.expect("served");
             });
         });
@@ -95,16 +98,17 @@ impl Drop for FakeServer {
     }
 }
 
-async fn answer(State(shared): State<Shared>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
-    let header = |name: &str| {
-        headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-    };
+async fn answer(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let request = request_of(&body, &header("x-skillopt-purpose").unwrap_or_default());
     let seen = Seen {
         purpose: request.purpose.as_str().to_owned(),
         phase: header("x-skillopt-phase").unwrap_or_default(),
-        user: request.messages.last().map(|message| message.content.clone()).unwrap_or_default(),
-        authorization: header("authorization"),
     };
     let number = {
         let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);

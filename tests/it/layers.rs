@@ -13,7 +13,13 @@ const ARROWS: [(&str, &[&str]); 7] = [
     ("skillopt-store", &["skillopt-domain", "skillopt-engine"]),
     (
         "skillopt-server",
-        &["skillopt-domain", "skillopt-engine", "skillopt-models", "skillopt-benchmarks", "skillopt-store"],
+        &[
+            "skillopt-domain",
+            "skillopt-engine",
+            "skillopt-models",
+            "skillopt-benchmarks",
+            "skillopt-store",
+        ],
     ),
     ("skillopt-frontend", &["skillopt-domain"]),
 ];
@@ -54,7 +60,10 @@ fn normal_dependencies(package: &Package) -> BTreeSet<&str> {
 }
 
 fn find<'a>(packages: &'a [Package], name: &str) -> anyhow::Result<&'a Package> {
-    packages.iter().find(|package| package.name.as_str() == name).with_context(|| format!("no package {name}"))
+    packages
+        .iter()
+        .find(|package| package.name.as_str() == name)
+        .with_context(|| format!("no package {name}"))
 }
 
 #[test]
@@ -78,7 +87,11 @@ fn each_technology_has_one_owner() -> anyhow::Result<()> {
     for package in packages()? {
         for (technology, owner) in OWNERS {
             let uses = normal_dependencies(&package).contains(technology);
-            assert!(!uses || package.name.as_str() == owner, "{} must not use {technology}", package.name);
+            assert!(
+                !uses || package.name.as_str() == owner,
+                "{} must not use {technology}",
+                package.name
+            );
         }
     }
     Ok(())

@@ -38,7 +38,10 @@ fn killing_server(killer: &Arc<Killer>, when: fn(&Seen) -> bool) -> FakeServer {
         Arc::new(move |seen, _| {
             if when(seen) && killer.strike() {
                 // Nobody is there to read this; the request was never answered.
-                return Some((axum::http::StatusCode::SERVICE_UNAVAILABLE, serde_json::Value::Null));
+                return Some((
+                    axum::http::StatusCode::SERVICE_UNAVAILABLE,
+                    serde_json::Value::Null,
+                ));
             }
             killer.answered.lock().unwrap_or_else(PoisonError::into_inner).push(seen.clone());
             None
@@ -61,19 +64,26 @@ fn start(data_dir: &Path, url: &str, out: &Path, killer: &Killer) -> anyhow::Res
 }
 
 #[rstest]
-#[case::baseline(|seen| seen.phase.contains("selection_eval_baseline"))]
-#[case::rollout(|seen| seen.phase.contains("step_0001/rollout"))]
-#[case::reflect(|seen| seen.purpose.starts_with("analyst") && seen.phase == "step_0001")]
-#[case::aggregate(|seen| seen.purpose.starts_with("merge"))]
-#[case::select(|seen| seen.purpose == "ranking")]
-#[case::evaluate(|seen| seen.phase.contains("step_0001/selection_eval"))]
-#[case::next_step(|seen| seen.phase.contains("step_0002/rollout"))]
-#[case::final_test(|seen| seen.phase == "test_eval")]
-fn c48_killed_at_any_phase_the_same_command_ends_in_the_same_bytes(#[case] when: fn(&Seen) -> bool) -> anyhow::Result<()> {
+#[case::baseline(|seen: &Seen| seen.phase.contains("selection_eval_baseline"))]
+#[case::rollout(|seen: &Seen| seen.phase.contains("step_0001/rollout"))]
+#[case::reflect(|seen: &Seen| seen.purpose.starts_with("analyst") && seen.phase == "step_0001")]
+#[case::aggregate(|seen: &Seen| seen.purpose.starts_with("merge"))]
+#[case::select(|seen: &Seen| seen.purpose == "ranking")]
+#[case::evaluate(|seen: &Seen| seen.phase.contains("step_0001/selection_eval"))]
+#[case::next_step(|seen: &Seen| seen.phase.contains("step_0002/rollout"))]
+#[case::final_test(|seen: &Seen| seen.phase == "test_eval")]
+fn c48_killed_at_any_phase_the_same_command_ends_in_the_same_bytes(
+    #[case] when: fn(&Seen) -> bool,
+) -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let whole_server = FakeServer::start();
     let whole_out = dir.path().join("whole");
-    let said = train_over_http(&dir.path().join("whole-data"), &whole_server.url, &whole_out, &ONE_AT_A_TIME)?;
+    let said = train_over_http(
+        &dir.path().join("whole-data"),
+        &whole_server.url,
+        &whole_out,
+        &ONE_AT_A_TIME,
+    )?;
     assert_eq!(said.code, 0, "{}", said.err);
 
     let killer = Arc::new(Killer::default());
@@ -85,7 +95,10 @@ fn c48_killed_at_any_phase_the_same_command_ends_in_the_same_bytes(#[case] when:
     assert_eq!(resumed.code, 0, "{}", resumed.err);
 
     assert_eq!(history(&out)?, history(&whole_out)?);
-    assert_eq!(std::fs::read(out.join("best_skill.md"))?, std::fs::read(whole_out.join("best_skill.md"))?);
+    assert_eq!(
+        std::fs::read(out.join("best_skill.md"))?,
+        std::fs::read(whole_out.join("best_skill.md"))?
+    );
     let answered = killer.answered.lock().unwrap_or_else(PoisonError::into_inner).len();
     assert_eq!(answered, whole_server.seen().len(), "a request was paid twice (killed: {died})");
     Ok(())

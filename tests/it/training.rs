@@ -29,7 +29,12 @@ pub(crate) fn over_http<'a>(url: &'a str, out_root: &'a str) -> Vec<String> {
     arguments
 }
 
-pub(crate) fn train_over_http(data_dir: &Path, url: &str, out_root: &Path, more: &[&str]) -> anyhow::Result<Said> {
+pub(crate) fn train_over_http(
+    data_dir: &Path,
+    url: &str,
+    out_root: &Path,
+    more: &[&str],
+) -> anyhow::Result<Said> {
     let out_root = out_root.to_string_lossy();
     let mut arguments = over_http(url, &out_root);
     arguments.extend(more.iter().map(|word| (*word).to_owned()));
@@ -47,7 +52,8 @@ fn the_sample_improves_and_the_same_command_again_costs_nothing() -> anyhow::Res
         let out = dir.path().join(name);
         let out_text = out.to_string_lossy();
         let fast = "model.mock_latency_ms=0";
-        let arguments = ["--config", SAMPLE, "--out-root", &out_text, "--json", "--cfg-options", fast];
+        let arguments =
+            ["--config", SAMPLE, "--out-root", &out_text, "--json", "--cfg-options", fast];
         let said = train(&dir.path().join("data"), &arguments)?;
         assert_eq!(said.code, 0, "{}", said.err);
         Ok((said.json()?, std::fs::read(out.join("best_skill.md"))?, history(&out)?))
@@ -71,7 +77,8 @@ fn the_sample_improves_and_the_same_command_again_costs_nothing() -> anyhow::Res
 fn a_training_run_over_http_works_and_counts_its_tokens() -> anyhow::Result<()> {
     let server = FakeServer::start();
     let dir = tempfile::tempdir()?;
-    let said = train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
+    let said =
+        train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
     assert_eq!(said.code, 0, "{}", said.err);
     let json = said.json()?;
     let calls = number(&json, "/calls/target") + number(&json, "/calls/optimizer");
@@ -82,14 +89,18 @@ fn a_training_run_over_http_works_and_counts_its_tokens() -> anyhow::Result<()> 
 }
 
 #[test]
-fn c37_a_401_on_every_call_ends_in_preflight_with_exit_1_and_the_providers_words() -> anyhow::Result<()> {
+fn c37_a_401_on_every_call_ends_in_preflight_with_exit_1_and_the_providers_words()
+-> anyhow::Result<()> {
     let words = "Incorrect API key provided: see your account";
     let server = FakeServer::with(
         Duration::ZERO,
-        Arc::new(move |_, _| Some((StatusCode::UNAUTHORIZED, json!({"error": {"message": words}})))),
+        Arc::new(move |_, _| {
+            Some((StatusCode::UNAUTHORIZED, json!({"error": {"message": words}})))
+        }),
     );
     let dir = tempfile::tempdir()?;
-    let said = train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
+    let said =
+        train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
     assert_eq!(said.code, 1);
     assert!(said.err.contains(words), "{}", said.err);
     assert_eq!(server.seen().len(), 1, "nothing but the first preflight call was made");
@@ -127,7 +138,8 @@ fn c42_an_unknown_parameter_is_renamed_once_and_the_run_goes_on() -> anyhow::Res
         }),
     );
     let dir = tempfile::tempdir()?;
-    let said = train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
+    let said =
+        train_over_http(&dir.path().join("data"), &server.url, &dir.path().join("out"), &[])?;
     assert_eq!(said.code, 0, "{}", said.err);
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use crate::skill::Eol;
 use serde::{Deserialize, Serialize};
-use similar::{ChangeTag, TextDiff};
+use similar::algorithms::{DiffHook, myers};
+use std::ops::Range;
 
 /// Above this size words are not compared, so that a page never freezes.
 const MAX_INLINE_CHARS: usize = 400_000;
@@ -64,24 +65,29 @@ pub struct Diff {
 pub fn diff(old: &str, new: &str) -> Diff {
     let eols = (Eol::dominant(old), Eol::dominant(new));
     let (old, new) = (crate::skill::to_lf(old), crate::skill::to_lf(new));
-    let text_diff = TextDiff::from_lines(old.as_str(), new.as_str());
+    let (old_lines, new_lines): (Vec<&str>, Vec<&str>) =
+        (old.lines().collect(), new.lines().collect());
     let with_words = old.len() + new.len() <= MAX_INLINE_CHARS;
     let mut lines = Vec::new();
-    for op in text_diff.ops() {
-        if with_words {
-            for change in text_diff.iter_inline_changes(op) {
-                let pieces = change
-                    .iter_strings_lossy()
-                    .map(|(changed, text)| piece(&text, changed))
-                    .filter(|piece| !piece.text.is_empty())
-                    .collect();
-                lines.push(line(change.tag(), change.old_index(), change.new_index(), pieces));
+    for block in blocks(&old_lines, &new_lines) {
+        let (removed, added) = (&old_lines[block.old.clone()], &new_lines[block.new.clone()]);
+        if block.is_same {
+            for (at, (from, to)) in block.old.zip(block.new).enumerate() {
+                let pieces = vec![DiffPiece { text: added[at].to_owned(), changed: false }];
+                lines.push(line(DiffKind::Same, Some(from), Some(to), pieces));
             }
+            continue;
+        }
+        let (old_pieces, new_pieces) = if with_words && !removed.is_empty() && !added.is_empty() {
+            words_of(removed, added)
         } else {
-            for change in text_diff.iter_changes(op) {
-                let pieces = vec![piece(change.value(), false)];
-                lines.push(line(change.tag(), change.old_index(), change.new_index(), pieces));
-            }
+            (plain(removed), plain(added))
+        };
+        for (from, pieces) in block.old.zip(old_pieces) {
+            lines.push(line(DiffKind::Removed, Some(from), None, pieces));
+        }
+        for (to, pieces) in block.new.zip(new_pieces) {
+            lines.push(line(DiffKind::Added, None, Some(to), pieces));
         }
     }
     let count = |kind| lines.iter().filter(|line| line.kind == kind).count();
@@ -94,22 +100,125 @@ pub fn diff(old: &str, new: &str) -> Diff {
 }
 
 fn line(
-    tag: ChangeTag,
+    kind: DiffKind,
     old: Option<usize>,
     new: Option<usize>,
     pieces: Vec<DiffPiece>,
 ) -> DiffLine {
-    let kind = match tag {
-        ChangeTag::Equal => DiffKind::Same,
-        ChangeTag::Delete => DiffKind::Removed,
-        ChangeTag::Insert => DiffKind::Added,
-    };
     let number = |at: usize| to_u32(at + 1);
     DiffLine { kind, old_line: old.map(number), new_line: new.map(number), pieces }
 }
 
-fn piece(text: &str, changed: bool) -> DiffPiece {
-    DiffPiece { text: text.trim_end_matches('\n').to_owned(), changed }
+fn plain(lines: &[&str]) -> Vec<Vec<DiffPiece>> {
+    let piece = |text: &&str| vec![DiffPiece { text: (*text).to_owned(), changed: false }];
+    lines.iter().map(piece).collect()
+}
+
+/// A run of lines or words that are the same, or of which one side stands for the other.
+struct Block {
+    is_same: bool,
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+/// Collects the blocks of a comparison, neighbours of one kind joined.
+#[derive(Default)]
+struct Blocks(Vec<Block>);
+
+impl Blocks {
+    fn push(&mut self, is_same: bool, old: Range<usize>, new: Range<usize>) {
+        match self.0.last_mut() {
+            Some(last) if last.is_same == is_same => {
+                last.old.end = old.end;
+                last.new.end = new.end;
+            }
+            _ => self.0.push(Block { is_same, old, new }),
+        }
+    }
+}
+
+impl DiffHook for Blocks {
+    type Error = std::convert::Infallible;
+
+    fn equal(&mut self, old: usize, new: usize, len: usize) -> Result<(), Self::Error> {
+        self.push(true, old..old + len, new..new + len);
+        Ok(())
+    }
+
+    fn delete(&mut self, old: usize, len: usize, new: usize) -> Result<(), Self::Error> {
+        self.push(false, old..old + len, new..new);
+        Ok(())
+    }
+
+    fn insert(&mut self, old: usize, new: usize, len: usize) -> Result<(), Self::Error> {
+        self.push(false, old..old, new..new + len);
+        Ok(())
+    }
+}
+
+/// One algorithm over one type of slice for lines and words alike: the dashboard carries this code.
+fn blocks(old: &[&str], new: &[&str]) -> Vec<Block> {
+    let mut blocks = Blocks::default();
+    let Ok(()) = myers::diff(&mut blocks, old, 0..old.len(), new, 0..new.len());
+    blocks.0
+}
+
+/// The pieces of removed and of added lines, with the words marked that make the difference. Lines that have
+/// too little in common are shown whole.
+fn words_of(removed: &[&str], added: &[&str]) -> (Vec<Vec<DiffPiece>>, Vec<Vec<DiffPiece>>) {
+    let (old, new) = (words(removed), words(added));
+    let blocks = blocks(&old, &new);
+    let same: usize =
+        blocks.iter().filter(|block| block.is_same).map(|block| block.old.len()).sum();
+    if same * 4 < old.len().max(new.len()) {
+        return (plain(removed), plain(added));
+    }
+    let mark = |of: fn(&Block) -> Range<usize>, words: &[&str]| {
+        let mut lines: Vec<Vec<DiffPiece>> = vec![Vec::new()];
+        for block in &blocks {
+            for word in &words[of(block)] {
+                if *word == LINE_END {
+                    lines.push(Vec::new());
+                } else if let Some(line) = lines.last_mut() {
+                    extend(line, word, !block.is_same);
+                }
+            }
+        }
+        lines.pop();
+        lines
+    };
+    (mark(|block| block.old.clone(), &old), mark(|block| block.new.clone(), &new))
+}
+
+fn extend(line: &mut Vec<DiffPiece>, word: &str, changed: bool) {
+    match line.last_mut() {
+        Some(last) if last.changed == changed => last.text.push_str(word),
+        _ => line.push(DiffPiece { text: word.to_owned(), changed }),
+    }
+}
+
+const LINE_END: &str = "\n";
+
+/// Words, runs of blanks and single other characters, with a mark after each line.
+fn words<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let mut out = Vec::new();
+    for line in lines {
+        let mut rest = *line;
+        while let Some(first) = rest.chars().next() {
+            let end = if first.is_alphanumeric() {
+                rest.find(|c: char| !c.is_alphanumeric())
+            } else if first.is_whitespace() {
+                rest.find(|c: char| !c.is_whitespace())
+            } else {
+                Some(first.len_utf8())
+            };
+            let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+            out.push(word);
+            rest = after;
+        }
+        out.push(LINE_END);
+    }
+    out
 }
 
 fn to_u32(count: usize) -> u32 {

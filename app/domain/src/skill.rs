@@ -130,7 +130,8 @@ impl SkillDoc {
     pub fn protects_the_same_as(&self, other: &Self) -> bool {
         // A line end after the closing line of front matter at the end of a file is not part of it.
         let texts = |doc: &Self| {
-            let text = |range: Range<usize>| doc.text[range].trim_end_matches(['\n', '\r']).to_owned();
+            let text =
+                |range: Range<usize>| doc.text[range].trim_end_matches(['\n', '\r']).to_owned();
             doc.protected().map(text).collect::<Vec<_>>()
         };
         texts(self) == texts(other)

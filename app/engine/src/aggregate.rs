@@ -140,7 +140,9 @@ async fn merge_once(
             return Err(ReplyError::Shape("an edit has no known `op`".into()));
         }
         if edits.is_empty() {
-            return Err(ReplyError::Shape("`edits` is empty, though there were edits to merge".into()));
+            return Err(ReplyError::Shape(
+                "`edits` is empty, though there were edits to merge".into(),
+            ));
         }
         Ok(Patch { reasoning: text(&parsed.object, "reasoning"), edits })
     })

@@ -149,7 +149,8 @@ impl Artifacts {
         run.write_json("history.json", &self.history).await?;
         let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
         let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
-        let delta = self.test_initial.zip(self.test_best).map(|(from, to)| six(to.hard - from.hard));
+        let delta =
+            self.test_initial.zip(self.test_best).map(|(from, to)| six(to.hard - from.hard));
         let count = |wanted: fn(&str) -> bool| {
             self.history.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
         };

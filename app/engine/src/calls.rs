@@ -135,7 +135,12 @@ impl Calls {
     /// # Errors
     /// [`CallError`]; nothing is recorded as an answer then. After an error that ends the run no further call
     /// is started, while those in flight are finished and recorded.
-    pub async fn ask(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Result<Answer, CallError> {
+    pub async fn ask(
+        &self,
+        role: Role,
+        request: &ChatRequest,
+        sample: &Sample,
+    ) -> Result<Answer, CallError> {
         let key = self.key(role, request, sample);
         let result = loop {
             self.meter.wait_while_paused(&self.ctx).await;
@@ -254,7 +259,11 @@ impl Calls {
     ///
     /// # Errors
     /// [`StoreError`] when the ledger cannot be read.
-    pub async fn recall(&self, role: Role, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError> {
+    pub async fn recall(
+        &self,
+        role: Role,
+        key: &Sha256Hex,
+    ) -> Result<Option<ChatReply>, StoreError> {
         let reply = self.ledger.find(key).await?;
         if reply.is_some() {
             self.meter.count_cached(role);

@@ -141,7 +141,7 @@ pub struct ChatReply {
     pub latency_ms: u64,
     /// Attempts, the successful one included.
     pub attempts: u32,
-    /// Changes that the adapter made to be understood, such as "sends max_tokens"; for the record.
+    /// Changes that the adapter made to be understood, such as "sends `max_tokens`"; for the record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adaptations: Vec<String>,
 }

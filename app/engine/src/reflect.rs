@@ -101,7 +101,7 @@ fn stop_when_dead(asked: &[Asked<Reading>]) -> Result<(), TrainError> {
             Asked::Answer { .. } | Asked::Lost { .. } => None,
         })
     };
-    match failures().last() {
+    match failures().next() {
         Some(sample) if failures().count() == asked.len() => Err(TrainError::TooManyErrors {
             errors: count_of(asked),
             attempts: count_of(asked),
@@ -210,7 +210,8 @@ fn count_of<T>(items: &[T]) -> u32 {
 fn trajectories(records: &[&RolloutRecord]) -> String {
     let mut out = String::new();
     for (number, record) in (1..).zip(records) {
-        let _ = writeln!(out, "### Trajectory {number}, id {}", one_line(record.outcome.task.as_str()));
+        let _ =
+            writeln!(out, "### Trajectory {number}, id {}", one_line(record.outcome.task.as_str()));
         let _ = writeln!(out, "Task: {}", one_line(&record.outcome.title));
         if let Outcome::Scored { fail_reason, truncated, .. } = &record.outcome.outcome {
             if !fail_reason.is_empty() {

@@ -1,6 +1,6 @@
-//! CPython's seeded shuffle (MT19937 and `random.shuffle`), so that batches equal those of the Python
+//! `CPython`'s seeded shuffle (MT19937 and `random.shuffle`), so that batches equal those of the Python
 //! system for the same seed. Source: Matsumoto and Nishimura, "Mersenne Twister", 1998, with the seeding by
-//! array that CPython uses for integers.
+//! array that `CPython` uses for integers.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -52,12 +52,10 @@ impl PythonRandom {
     fn from_word(seed: u32) -> Self {
         let mut state = [0u32; N];
         state[0] = seed;
-        let mut index = 1u32;
-        for i in 1..N {
+        for (i, number) in (1..N).zip(1u32..) {
             let previous = state[i - 1];
             state[i] =
-                1_812_433_253u32.wrapping_mul(previous ^ (previous >> 30)).wrapping_add(index);
-            index += 1;
+                1_812_433_253u32.wrapping_mul(previous ^ (previous >> 30)).wrapping_add(number);
         }
         Self { state, index: N }
     }

@@ -56,7 +56,10 @@ impl Rollouts {
 
 /// Rolls out all tasks, `env.workers` at once. Attempts that broke are tried once more at the end, when a
 /// short outage may be over. A set that an earlier attempt of the run finished is taken as it was.
-pub(crate) async fn roll_out(run: &Run<'_>, order: RolloutOrder<'_>) -> Result<Rollouts, TrainError> {
+pub(crate) async fn roll_out(
+    run: &Run<'_>,
+    order: RolloutOrder<'_>,
+) -> Result<Rollouts, TrainError> {
     run.check_cancelled()?;
     if let Some(set) = run.ports.journal.find_outcomes(&order.key).await? {
         return remembered(run, &order, set).await;
@@ -67,7 +70,9 @@ pub(crate) async fn roll_out(run: &Run<'_>, order: RolloutOrder<'_>) -> Result<R
     let broken: Vec<usize> = records
         .iter()
         .enumerate()
-        .filter(|(_, record)| record.as_ref().is_some_and(|record| record.outcome.outcome.is_error()))
+        .filter(|(_, record)| {
+            record.as_ref().is_some_and(|record| record.outcome.outcome.is_error())
+        })
         .map(|(at, _)| at)
         .collect();
     if !broken.is_empty() {

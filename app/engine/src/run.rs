@@ -172,7 +172,11 @@ impl<'a> Run<'a> {
     }
 
     /// Adds finished attempts to the run's totals and stops it when too many of all failed.
-    pub(crate) fn count_attempts(&self, counts: OutcomeCounts, sample: &str) -> Result<(), TrainError> {
+    pub(crate) fn count_attempts(
+        &self,
+        counts: OutcomeCounts,
+        sample: &str,
+    ) -> Result<(), TrainError> {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         totals.errors += counts.errors;
         totals.passed += counts.passed;

@@ -45,7 +45,8 @@ pub(crate) async fn remember_failure(
     call: &Sha256Hex,
     error: &str,
 ) -> Result<(), TrainError> {
-    let event = EventKind::Warning { code: "optimizer_call_failed".into(), message: error.to_owned() };
+    let event =
+        EventKind::Warning { code: "optimizer_call_failed".into(), message: error.to_owned() };
     run.emit(&failure_key(call), event).await
 }
 
@@ -107,7 +108,9 @@ pub(crate) async fn ask<T>(
                 "Your reply was cut off. Reply again, shorter: the JSON object and nothing else.",
             ));
         } else {
-            request.messages.push(Message::assistant(cut_middle(&answer.reply.text, MAX_ECHO_CHARS)));
+            request
+                .messages
+                .push(Message::assistant(cut_middle(&answer.reply.text, MAX_ECHO_CHARS)));
             request.messages.push(Message::user(format!(
                 "Your reply could not be used: {reason}. Reply again with the one JSON object that was asked \
                  for and nothing else."

@@ -40,7 +40,12 @@ impl ScriptedModel {
         name: &str,
         script: impl Fn(&ChatRequest, &Sample) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.to_owned(), script: Box::new(script), seen: Mutex::default(), stall: Mutex::default() })
+        Arc::new(Self {
+            name: name.to_owned(),
+            script: Box::new(script),
+            seen: Mutex::default(),
+            stall: Mutex::default(),
+        })
     }
 
     /// Answers `n` more requests and then none, as a dead process would; `stalled` is told then.

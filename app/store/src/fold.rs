@@ -1,22 +1,19 @@
 //! Appending an event: the journal row, the fold and everything that is derived from it change in one
 //! transaction, so that no reader ever sees one without the other.
 
+mod summary;
+mod tables;
+
 use crate::error::StoreFailure;
 use crate::lease::Lease;
-use crate::runs::{parse_status, search_text};
+use crate::runs::parse_status;
 use crate::sql::{Column, Doing, count, from_json, int, to_json};
-use skillopt_domain::api::RunSummary;
-use skillopt_domain::curve::keep_extremes;
-use skillopt_domain::event::{EventKind, Measured, RunEvent, StepSummary};
+use skillopt_domain::event::{EventKind, RunEvent};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::SpendByRole;
-use skillopt_domain::view::{RunView, SkillVersion};
+use skillopt_domain::view::RunView;
 use sqlx::SqliteConnection;
-
-const SPARK_POINTS: usize = 40;
-/// Up to here each step draws the spark line anew; later only every so many steps do.
-const SPARK_EVERY_STEP_UNTIL: u32 = 2000;
 
 /// What a write needs to know about its run.
 #[derive(Debug)]
@@ -212,12 +209,14 @@ async fn fold(
     view.apply(event);
     // The stored fold has no versions, so what is there now is new.
     for version in std::mem::take(&mut view.versions) {
-        insert_version(conn, run_no, &version).await?;
+        tables::insert_version(conn, run_no, &version).await?;
     }
     view.steps.clear();
     match &event.kind {
-        EventKind::Baseline(measured) => measure_first_version(conn, run_no, measured).await?,
-        EventKind::StepFinished(step) => insert_step(conn, run_no, step).await?,
+        EventKind::Baseline(measured) => {
+            tables::measure_first_version(conn, run_no, measured).await?;
+        }
+        EventKind::StepFinished(step) => tables::insert_step(conn, run_no, step).await?,
         _ => {}
     }
     sqlx::query("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
@@ -226,150 +225,5 @@ async fn fold(
         .execute(&mut *conn)
         .await
         .doing("store a run's fold")?;
-    store_summary(conn, run_no, &view, event).await
-}
-
-async fn store_summary(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    view: &RunView,
-    event: &RunEvent,
-) -> Result<(), StoreFailure> {
-    let text: String = sqlx::query_scalar("SELECT summary_json FROM runs WHERE no = ?")
-        .bind(run_no)
-        .fetch_one(&mut *conn)
-        .await
-        .doing("read a run")?;
-    let mut summary: RunSummary = from_json("a run's row", &text)?;
-    renew(&mut summary, view);
-    if matches!(event.kind, EventKind::StepFinished(_)) && is_spark_due(view.n_steps) {
-        summary.spark = spark(conn, run_no).await?;
-    }
-    // A new phase starts with no counts; a run that is over has none.
-    let drops_progress = view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
-    sqlx::query(
-        "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
-         progress_json = CASE WHEN ? THEN NULL ELSE progress_json END, \
-         command = CASE WHEN ? THEN NULL ELSE command END WHERE no = ?",
-    )
-    .bind(view.status.as_str())
-    .bind(summary.best_score)
-    .bind(view.n_steps)
-    .bind(search_text(&summary))
-    .bind(to_json(&summary)?)
-    .bind(drops_progress)
-    .bind(view.status.is_over())
-    .bind(run_no)
-    .execute(conn)
-    .await
-    .doing("store a run's row")
-    .map(drop)
-}
-
-fn renew(summary: &mut RunSummary, view: &RunView) {
-    summary.status = view.status;
-    summary.detail.clone_from(&view.detail);
-    summary.phase = view.phase;
-    summary.started_at_ms = view.started_at_ms;
-    summary.ended_at_ms = view.ended_at_ms;
-    summary.n_steps = view.n_steps;
-    summary.n_accepted = view.n_accepted;
-    summary.n_rejected = view.n_rejected;
-    summary.baseline_score = view.baseline.as_ref().and_then(|measured| measured.gate_score);
-    summary.best_score = view.best.as_ref().and_then(|best| best.score);
-    summary.n_selection = view.best.as_ref().and_then(|best| best.n);
-    summary.test_initial = view.test_initial.as_ref().and_then(|measured| measured.score);
-    summary.test_best = view.test_best.as_ref().and_then(|measured| measured.score);
-    if let Some(plan) = &view.plan {
-        summary.benchmark.clone_from(&plan.benchmark);
-        summary.target_model.clone_from(&plan.target_model);
-        summary.optimizer_model.clone_from(&plan.optimizer_model);
-        summary.target_simulated = plan.target_simulated;
-        summary.optimizer_simulated = plan.optimizer_simulated;
-        summary.total_steps = Some(plan.total_steps);
-    }
-}
-
-fn is_spark_due(n_steps: u32) -> bool {
-    n_steps <= SPARK_EVERY_STEP_UNTIL || n_steps.is_multiple_of(n_steps / 1000)
-}
-
-async fn spark(conn: &mut SqliteConnection, run_no: i64) -> Result<Vec<f64>, StoreFailure> {
-    let best: Vec<Option<f64>> =
-        sqlx::query_scalar("SELECT best_score FROM steps WHERE run_no = ? ORDER BY step")
-            .bind(run_no)
-            .fetch_all(conn)
-            .await
-            .doing("read best scores")?;
-    Ok(keep_extremes(&best, SPARK_POINTS).into_iter().filter_map(|at| best[at]).collect())
-}
-
-async fn insert_version(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    version: &SkillVersion,
-) -> Result<(), StoreFailure> {
-    sqlx::query(
-        "INSERT INTO versions (run_no, version, step, skill, score, n, tokens) \
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    .bind(run_no)
-    .bind(version.version)
-    .bind(version.step)
-    .bind(version.skill.as_str())
-    .bind(version.score)
-    .bind(version.n)
-    .bind(version.tokens)
-    .execute(conn)
-    .await
-    .doing("store a version")
-    .map(drop)
-}
-
-async fn measure_first_version(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    measured: &Measured,
-) -> Result<(), StoreFailure> {
-    sqlx::query("UPDATE versions SET score = ?, n = ? WHERE run_no = ? AND version = 0")
-        .bind(measured.gate_score)
-        .bind(measured.score.map(|score| score.n))
-        .bind(run_no)
-        .execute(conn)
-        .await
-        .doing("store the baseline")
-        .map(drop)
-}
-
-async fn insert_step(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    step: &StepSummary,
-) -> Result<(), StoreFailure> {
-    let error_share = if step.n_attempts == 0 {
-        0.0
-    } else {
-        f64::from(step.n_errors) / f64::from(step.n_attempts)
-    };
-    sqlx::query(
-        "INSERT INTO steps (run_no, step, action, candidate_score, current_score, best_score, rollout_hard, \
-         rollout_soft, skill_tokens, tokens, error_share, summary_json) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    .bind(run_no)
-    .bind(step.step)
-    .bind(step.action.as_str())
-    .bind(step.candidate_score)
-    .bind(step.current_score)
-    .bind(step.best_score)
-    .bind(step.rollout.map(|score| score.hard))
-    .bind(step.rollout.map(|score| score.soft))
-    .bind(step.skill_tokens)
-    .bind(int(step.spend.total().tokens()))
-    .bind(error_share)
-    .bind(to_json(step)?)
-    .execute(conn)
-    .await
-    .doing("store a step")
-    .map(drop)
+    summary::store(conn, run_no, &view, event).await
 }

@@ -10,6 +10,7 @@ use skillopt_domain::api::{
 use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
+use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 
 pub(crate) async fn about() -> ApiResult<About> {
@@ -95,8 +96,8 @@ pub(crate) async fn rejected(id: &RunId) -> ApiResult<Vec<RejectedEdit>> {
 
 pub(crate) async fn trajectories(id: &RunId, query: &TrajectoryQuery) -> ApiResult<TrajectoryPage> {
     let query = Query::default()
-        .with("outcome", query.outcome.map(|outcome| outcome.as_str()))
-        .with("purpose", query.purpose.map(|purpose| purpose.as_str()))
+        .with("outcome", query.outcome.map(OutcomeKind::as_str))
+        .with("purpose", query.purpose.map(RolloutPurpose::as_str))
         .with("step", query.step)
         .with("set", query.set.as_deref())
         .with("task", query.task.as_deref())

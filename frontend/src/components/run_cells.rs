@@ -36,6 +36,11 @@ pub(crate) fn spend_words(run: &RunSummary) -> String {
     fmt::usd(run.spend.total().known_cost_usd_micros())
 }
 
+/// The curve of the best score, from the initial skill on.
+pub(crate) fn best_so_far(run: &RunSummary) -> Vec<f64> {
+    run.baseline_score.into_iter().chain(run.spark.iter().copied()).collect()
+}
+
 /// The name as a link, with the mark of simulated models.
 #[component]
 pub(crate) fn RunName<'a>(run: &'a RunSummary) -> impl IntoView + use<> {

@@ -37,7 +37,7 @@ pub(crate) fn Empty(
 ) -> impl IntoView {
     view! {
         <div class="empty">
-            <h3>{title}</h3>
+            <h2>{title}</h2>
             <p>{text}</p>
             {children.map(|children| view! { <div class="row">{children()}</div> })}
         </div>

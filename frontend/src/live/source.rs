@@ -40,14 +40,6 @@ impl StreamHandle {
     pub(crate) fn close(self) {
         let _ = self.0.try_update_value(Stream::close);
     }
-
-    /// Opens it again after [`StreamHandle::close`], from where it was.
-    pub(crate) fn reopen(self) {
-        if self.0.try_with_value(|stream| stream.id.is_none()) == Some(true) {
-            self.0.update_value(|stream| stream.id = Some(stream.states.add()));
-            connect(self);
-        }
-    }
 }
 
 struct Stream {

@@ -85,16 +85,20 @@ fn Full(snapshot: RwSignal<Snapshot>) -> impl IntoView {
     let attention = Memo::new(move |_| snapshot.with(Snapshot::need_attention));
     let recent = Memo::new(move |_| snapshot.with(Snapshot::recent));
     let total = Memo::new(move |_| snapshot.with(|snapshot| snapshot.total));
+    let is_quiet = Memo::new(move |_| running.with(Vec::is_empty));
     let has_aside = Memo::new(move |_| attention.with(|runs| !runs.is_empty()));
     let head = move || {
-        let going = u64::try_from(running.with(Vec::len)).unwrap_or_default();
-        format!("{} going, {} in all", fmt::plural(going, "run", "runs"), fmt::count(total.get()))
+        let going = match u64::try_from(running.with(Vec::len)).unwrap_or_default() {
+            0 => "no run going".to_owned(),
+            n => format!("{} going", fmt::plural(n, "run", "runs")),
+        };
+        format!("{going}, {} in all", fmt::count(total.get()))
     };
     let main = move || {
         view! {
             <div>
                 <RunningNow runs=running/>
-                <RecentRuns runs=recent total=total/>
+                <RecentRuns runs=recent total=total is_first=is_quiet/>
             </div>
         }
     };

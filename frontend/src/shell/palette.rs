@@ -67,11 +67,21 @@ fn run_row(run: &RunSummary) -> Row {
     }
 }
 
-/// Runs first, then the commands that contain all typed words.
-fn rows(typed: &str, runs: &[RunSummary]) -> Vec<Row> {
+/// What a search found, and what was typed when it began.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    typed: String,
+    runs: Vec<RunSummary>,
+}
+
+/// Runs first, then the commands that contain all typed words. Runs of an earlier search are sifted here until the
+/// new one answers: Enter must never open what was not typed.
+fn rows(typed: &str, found: &Found) -> Vec<Row> {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
-    let fits = |row: &Row| words.iter().all(|word| row.text.to_lowercase().contains(word.as_str()));
-    runs.iter().map(run_row).chain(commands().into_iter().filter(fits)).collect()
+    let fits = |text: &str| words.iter().all(|word| text.to_lowercase().contains(word.as_str()));
+    let is_answer = found.typed == typed;
+    let runs = found.runs.iter().filter(|run| is_answer || fits(&run.name)).map(run_row);
+    runs.chain(commands().into_iter().filter(|row| fits(&row.text))).collect()
 }
 
 #[component]
@@ -207,24 +217,37 @@ fn picker(
 }
 
 /// The newest runs whose name contains what was typed. A failed search shows no runs: the commands still work.
-async fn find_runs(typed: String) -> Vec<RunSummary> {
+async fn find_runs(typed: String) -> Found {
     TimeoutFuture::new(if typed.is_empty() { 0 } else { 120 }).await;
     let q = Some(typed.trim().to_owned()).filter(|q| !q.is_empty());
     let query = RunQuery { q, limit: Some(MAX_RUNS), ..RunQuery::default() };
-    api::runs(&query).await.map(|page| page.items).unwrap_or_default()
+    let runs = api::runs(&query).await.map(|page| page.items).unwrap_or_default();
+    Found { typed, runs }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::components::run_cells::tests::run;
+    use skillopt_domain::run::RunStatus;
 
     #[test]
     fn commands_are_found_by_any_of_their_words() {
-        let found = rows("run new", &[]);
+        let found = rows("run new", &Found::default());
         assert_eq!(
             found.iter().map(|row| row.text.as_str()).collect::<Vec<_>>(),
             ["Launch a new run"]
         );
-        assert_eq!(rows("", &[]).len(), commands().len());
+        assert_eq!(rows("", &Found::default()).len(), commands().len());
+    }
+
+    #[test]
+    fn runs_of_an_earlier_search_stay_only_where_they_fit() {
+        let found = Found { typed: String::new(), runs: vec![run(1, RunStatus::Done)] };
+        assert_eq!(rows("", &found)[0].text, "run-1");
+        assert_eq!(rows("RUN-1", &found)[0].text, "run-1");
+        assert_eq!(rows("launch", &found)[0].text, "Launch a new run");
+        let answer = Found { typed: "simulated".to_owned(), ..found };
+        assert_eq!(rows("simulated", &answer)[0].text, "run-1");
     }
 }

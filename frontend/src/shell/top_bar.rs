@@ -23,12 +23,13 @@ pub(super) fn TopBar() -> impl IntoView {
                 <button
                     class="cmdk"
                     type="button"
-                    aria-label="Search or run a command"
+                    title="Search or run a command (Ctrl K)"
+                    aria-keyshortcuts="Control+K Meta+K"
                     on:click=move |_| overlay.open(Overlay::Palette)
                 >
                     <Icon name="search"/>
                     <span>"Search or run a command"</span>
-                    <kbd>"Ctrl K"</kbd>
+                    <kbd aria-hidden="true">"Ctrl K"</kbd>
                 </button>
                 <LiveBadge/>
                 <ThemeSwitch/>

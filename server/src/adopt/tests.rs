@@ -13,6 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 const LIVE: &str = "# Skill\r\n\r\nMine.\r\n";
 
@@ -196,6 +197,19 @@ async fn c64_twenty_adopters_give_one_write_and_nineteen_refusals() {
     assert_eq!((done.len(), refused.len()), (1, 19));
     assert!(refused.into_iter().all(|err| matches!(err, Err(AdoptError::FileChanged { .. }))));
     assert_eq!(read(&path), IMPROVED);
+}
+
+#[tokio::test]
+async fn c64_a_write_whose_asker_hung_up_is_finished_and_has_its_receipt() {
+    let world = World::new().await;
+    let path = world.live("SKILL.md");
+    let hung_up = tokio::time::timeout(Duration::ZERO, world.adopt(&path, Some(LIVE), "k")).await;
+    assert!(hung_up.is_err(), "nobody waits for the answer");
+    world.adopter.close().await;
+    assert_eq!(read(&path), IMPROVED);
+    let again = world.adopt(&path, Some(LIVE), "k").await.unwrap();
+    let known = world.store.list_adoptions(None).await.unwrap();
+    assert_eq!((known.len(), &known[0].receipt), (1, &again));
 }
 
 #[tokio::test]

@@ -11,7 +11,13 @@ use std::path::PathBuf;
 #[command(name = "skillopt", version, arg_required_else_help = true, max_term_width = 100)]
 pub(super) struct Cli {
     /// Where runs, the ledger and adoptions are kept [default: ~/.local/share/skillopt].
-    #[arg(long, global = true, env = "SKILLOPT_DATA_DIR", value_name = "DIR", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        env = "SKILLOPT_DATA_DIR",
+        value_name = "DIR",
+        hide_env_values = true
+    )]
     data_dir: Option<PathBuf>,
     #[command(subcommand)]
     pub(super) command: Command,
@@ -24,7 +30,8 @@ impl Cli {
 }
 
 fn default_data_dir() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("XDG_DATA_HOME")
         .or_else(|| variable("HOME").map(|home| home.join(".local/share")))
         .map_or_else(|| PathBuf::from(".skillopt"), |base| base.join("skillopt"))
@@ -76,6 +83,9 @@ pub(super) struct TrainArgs {
     /// A name for people.
     #[arg(long)]
     pub(super) name: Option<String>,
+    /// Only say what would be done: the values in force and where each comes from, and the calls at most.
+    #[arg(long)]
+    pub(super) dry_run: bool,
     /// Draw anew, whatever the ledger holds.
     #[arg(long)]
     pub(super) fresh: bool,

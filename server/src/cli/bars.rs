@@ -61,7 +61,8 @@ impl Bars {
             n => format!("{n} errors · "),
         };
         let (calls, cached) = (total.calls, total.cached);
-        self.stage.set_message(format!("· {errors}{calls} calls, {cached} from the ledger · {cost}"));
+        self.stage
+            .set_message(format!("· {errors}{calls} calls, {cached} from the ledger · {cost}"));
     }
 
     pub(super) fn finish(&self) {

@@ -157,8 +157,19 @@ mod tests {
     #[test]
     fn every_key_is_a_flag_in_both_spellings() {
         let args = train(&[
-            "--num_epochs", "2", "--edit-budget", "6", "--min_edit_budget=3", "--failure-only", "--seed", "7",
-            "--target_model", "m", "--cfg-options", "train.seed=1", "env.limit=5",
+            "--num_epochs",
+            "2",
+            "--edit-budget",
+            "6",
+            "--min_edit_budget=3",
+            "--failure-only",
+            "--seed",
+            "7",
+            "--target_model",
+            "m",
+            "--cfg-options",
+            "train.seed=1",
+            "env.limit=5",
         ]);
         let resolved = args.load(&Environment::default(), &[]).expect("accepted");
         for (path, expect) in [
@@ -172,7 +183,10 @@ mod tests {
         ] {
             assert_eq!(resolved.get(path), &expect, "{path}");
         }
-        assert_eq!(resolved.place("optimizer.learning_rate").map(|place| place.name.as_str()), Some("--edit-budget"));
+        assert_eq!(
+            resolved.place("optimizer.learning_rate").map(|place| place.name.as_str()),
+            Some("--edit-budget")
+        );
     }
 
     #[test]
@@ -180,13 +194,20 @@ mod tests {
         let off = train(&["--use_slow_update", "false"]);
         assert!(off.load(&Environment::default(), &[]).is_ok());
         let on = train(&["--use_slow_update", "true"]).load(&Environment::default(), &[]);
-        assert!(on.expect_err("refused").to_string().contains("--use-slow-update: optimizer.use_slow_update"));
+        assert!(
+            on.expect_err("refused")
+                .to_string()
+                .contains("--use-slow-update: optimizer.use_slow_update")
+        );
     }
 
     #[test]
     fn a_key_on_the_command_line_is_refused_and_never_repeated() {
         let err = train(&["--api_key", "sk-secret"]).load(&Environment::default(), &[]);
         let message = err.expect_err("refused").to_string();
-        assert!(message.contains("environment variable") && !message.contains("sk-secret"), "{message}");
+        assert!(
+            message.contains("environment variable") && !message.contains("sk-secret"),
+            "{message}"
+        );
     }
 }

@@ -18,7 +18,11 @@ use tokio_util::sync::CancellationToken;
 const LITTLE_SPACE: u64 = 1 << 30;
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
-pub(super) async fn run(args: DoctorArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    args: DoctorArgs,
+    data_dir: &Path,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let env = Environment::of_process();
     let resolved = match args.config.is_empty() {
         true => None,
@@ -34,7 +38,9 @@ pub(super) async fn run(args: DoctorArgs, data_dir: &Path, output: &Output) -> a
             checks.push(check_port(args.port).await);
             match &resolved {
                 Some(resolved) => {
-                    checks.extend(hosting.preflight(resolved, &CancellationToken::new()).await.checks);
+                    checks.extend(
+                        hosting.preflight(resolved, &CancellationToken::new()).await.checks,
+                    );
                 }
                 None => checks.push(check(
                     CheckState::Ok,
@@ -66,7 +72,8 @@ fn line(check: &Check) -> String {
         CheckState::Warning => "look",
         CheckState::Failed => "FAIL",
     };
-    let detail = if check.detail.is_empty() { String::new() } else { format!("\n      {}", check.detail) };
+    let detail =
+        if check.detail.is_empty() { String::new() } else { format!("\n      {}", check.detail) };
     format!("{mark}  {:22} {}{detail}", check.label, check.figure)
 }
 
@@ -84,7 +91,8 @@ async fn check_store(hosting: &Hosting) -> Vec<Check> {
         }
         Err(err) => check(CheckState::Failed, "Store", "", &err.to_string()),
     }];
-    let looked = tokio::task::spawn_blocking(move || vec![check_writable(&dir, &place), check_space(&dir)]);
+    let looked =
+        tokio::task::spawn_blocking(move || vec![check_writable(&dir, &place), check_space(&dir)]);
     checks.extend(looked.await.unwrap_or_default());
     checks
 }
@@ -158,8 +166,9 @@ async fn check_port(port: u16) -> Check {
 
 async fn ask_about(address: SocketAddr) -> std::io::Result<Option<About>> {
     let mut stream = TcpStream::connect(address).await?;
-    let request =
-        format!("GET /api/v1/about HTTP/1.1\r\nhost: {address}\r\naccept: application/json\r\nconnection: close\r\n\r\n");
+    let request = format!(
+        "GET /api/v1/about HTTP/1.1\r\nhost: {address}\r\naccept: application/json\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.take(64 * 1024).read_to_end(&mut answer).await?;

@@ -8,7 +8,7 @@ use super::stop::Stop;
 use super::summary::in_units;
 use super::train::refuse;
 use crate::config::{BadConfig, Environment, flag};
-use crate::host::{Hosting, Measured, MeasureRequest};
+use crate::host::{Hosting, MeasureRequest, Measured};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use skillopt_domain::api::EvalRow;
@@ -99,7 +99,11 @@ async fn measure(
     })
 }
 
-async fn draw(mut progress: watch::Receiver<Option<Progress>>, is_shown: bool, over: &CancellationToken) {
+async fn draw(
+    mut progress: watch::Receiver<Option<Progress>>,
+    is_shown: bool,
+    over: &CancellationToken,
+) {
     if !is_shown {
         return;
     }

@@ -85,6 +85,7 @@ pub(super) async fn finish(
         RunStatus::Cancelled => output.note(&format!("cancelled; {}", how_to_go_on(run))),
         RunStatus::Capped => output.error(&format!("{reason}; {}", how_to_go_on(run))),
         RunStatus::Interrupted => output.error(&format!("interrupted; {}", how_to_go_on(run))),
+        RunStatus::Failed => output.error(&format!("the run failed: {reason}")),
         status => output.error(&format!("the run is {status}: {reason}")),
     }
     if report == Report::People {

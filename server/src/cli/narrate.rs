@@ -21,7 +21,6 @@ impl Narrator {
         Self { metric, total_steps: 0, current: None, test_initial: None, mixed_weight }
     }
 
-
     /// The lines of an event; most have none.
     pub(super) fn lines(&mut self, event: &EventKind) -> Vec<String> {
         match event {
@@ -64,13 +63,16 @@ impl Narrator {
                 format!("{head} accepted {change}: {counts}")
             }
             Action::Reject => format!("{head} rejected {change}: {counts}"),
-            Action::SkipNoPatches | Action::SkipNoChange => format!("{head} skipped: {}", step.reason),
+            Action::SkipNoPatches | Action::SkipNoChange => {
+                format!("{head} skipped: {}", step.reason)
+            }
             Action::Inconclusive => format!("{head} inconclusive: {}", step.reason),
         }
     }
 
     fn test_line(&mut self, which: TestedSkill, measured: &Measured) -> Vec<String> {
-        let project = |mean: MeanScore| self.metric.project(mean.hard, mean.soft, self.mixed_weight);
+        let project =
+            |mean: MeanScore| self.metric.project(mean.hard, mean.soft, self.mixed_weight);
         let score = measured.score.map(project);
         match which {
             TestedSkill::Initial => {
@@ -207,8 +209,8 @@ mod tests {
 
     #[test]
     fn c47_an_unknown_cost_is_said() {
-        let mut spend = SpendByRole::default();
-        spend.target = Spend { calls: 1, unpriced_calls: 1, unmetered_calls: 1, ..Spend::default() };
+        let target = Spend { calls: 1, unpriced_calls: 1, unmetered_calls: 1, ..Spend::default() };
+        let spend = SpendByRole { target, ..SpendByRole::default() };
         let line = spend_line(&spend);
         assert!(line.contains("cost unknown") && line.contains("1 calls did not report"), "{line}");
     }

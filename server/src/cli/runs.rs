@@ -16,7 +16,11 @@ use skillopt_domain::run::RunStatus;
 use skillopt_store::{Command, Store, TransitionError};
 use std::path::Path;
 
-pub(super) async fn run(command: RunsCommand, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(
+    command: RunsCommand,
+    data_dir: &Path,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
     hosting.store().reap_orphans(hosting.clock().now_ms()).await?;
     let done = match command {
@@ -37,7 +41,10 @@ pub(super) async fn find(store: &Store, text: &str) -> anyhow::Result<RunId> {
         store.run_row(&id).await?;
         return Ok(id);
     }
-    anyhow::ensure!(text.len() >= 4, "`{text}` is too short to name a run; give 4 characters or more");
+    anyhow::ensure!(
+        text.len() >= 4,
+        "`{text}` is too short to name a run; give 4 characters or more"
+    );
     let mut found = Vec::new();
     let mut query = RunQuery { limit: Some(500), ..RunQuery::default() };
     loop {
@@ -99,7 +106,8 @@ async fn list(store: &Store, args: &ListArgs, output: &Output) -> anyhow::Result
 }
 
 fn table_row(row: &RunSummary) -> String {
-    let steps = format!("{}/{}", row.n_steps, row.total_steps.map_or("?".to_owned(), |n| n.to_string()));
+    let steps =
+        format!("{}/{}", row.n_steps, row.total_steps.map_or("?".to_owned(), |n| n.to_string()));
     let simulated = if row.target_simulated { " (simulated)" } else { "" };
     format!(
         "{:8}  {:11}  {:>7}  {:>8}  {:>8}  {:>8}  {}{simulated}",
@@ -133,7 +141,11 @@ fn describe(detail: &RunDetail, output: &Output) {
     output.line(&format!("state      {}{reason}", row.status));
     output.line(&format!("folder     {}", row.out_root));
     output.line(&format!("target     {}{}", row.target_model, simulated(row.target_simulated)));
-    output.line(&format!("optimizer  {}{}", row.optimizer_model, simulated(row.optimizer_simulated)));
+    output.line(&format!(
+        "optimizer  {}{}",
+        row.optimizer_model,
+        simulated(row.optimizer_simulated)
+    ));
     output.line(&format!(
         "steps      {} of {}: {} accepted, {} rejected, {} skipped",
         view.n_steps,
@@ -150,7 +162,10 @@ fn describe(detail: &RunDetail, output: &Output) {
         row.n_selection.unwrap_or_default()
     ));
     if let (Some(initial), Some(best)) = (row.test_initial, row.test_best) {
-        output.line(&format!("test       {:.3} → {:.3} hard (n {})", initial.hard, best.hard, best.n));
+        output.line(&format!(
+            "test       {:.3} → {:.3} hard (n {})",
+            initial.hard, best.hard, best.n
+        ));
     }
     output.line(&format!("spend      {}", spend_line(&row.spend)));
     for warning in &view.warnings {
@@ -170,7 +185,9 @@ async fn resume_run(hosting: &Hosting, args: &ResumeArgs, output: &Output) -> an
             output.note("the run is done; there is nothing to resume");
             Ok(Exit::Done)
         }
-        RunStatus::Pausing | RunStatus::Paused => ask(hosting, &args.run, Command::Unpause, output).await,
+        RunStatus::Pausing | RunStatus::Paused => {
+            ask(hosting, &args.run, Command::Unpause, output).await
+        }
         _ => resume(hosting, &row, &resolved, Report::of(args.run.json), output).await,
     }
 }
@@ -207,10 +224,16 @@ async fn ask(
 ) -> anyhow::Result<Exit> {
     let run = find(hosting.store(), &args.run).await?;
     match hosting.store().request(&run, command, ACTOR, hosting.clock().now_ms()).await {
-        Ok(status) if args.json => output.line(&serde_json::json!({"run_id": run, "status": status}).to_string()),
+        Ok(status) if args.json => {
+            output.line(&serde_json::json!({"run_id": run, "status": status}).to_string());
+        }
         Ok(status) => output.line(&format!("run {} is {status}", run.short())),
         Err(TransitionError::Forbidden(refused)) => {
-            output.error(&format!("a run that is {} cannot be asked to {}", refused.from, command.as_str()));
+            output.error(&format!(
+                "a run that is {} cannot be asked to {}",
+                refused.from,
+                command.as_str()
+            ));
             return Ok(Exit::Failed);
         }
         Err(err) => return Err(err.into()),

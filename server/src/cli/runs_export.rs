@@ -11,7 +11,11 @@ use skillopt_domain::event::RunEvent;
 use skillopt_domain::ids::RunId;
 use skillopt_store::Store;
 
-pub(super) async fn export(store: &Store, args: &ExportArgs, output: &Output) -> anyhow::Result<Exit> {
+pub(super) async fn export(
+    store: &Store,
+    args: &ExportArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let run = find(store, &args.run).await?;
     let text = match args.format {
         ExportFormat::Json => format!("{:#}\n", document(store, &run).await?),
@@ -20,7 +24,9 @@ pub(super) async fn export(store: &Store, args: &ExportArgs, output: &Output) ->
     };
     match &args.output {
         Some(path) => {
-            tokio::fs::write(path, text).await.with_context(|| format!("writing {}", path.display()))?;
+            tokio::fs::write(path, text)
+                .await
+                .with_context(|| format!("writing {}", path.display()))?;
             output.note(&format!("wrote {}", path.display()));
         }
         None => output.raw(text.as_bytes()),

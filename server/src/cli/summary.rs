@@ -66,7 +66,11 @@ impl TrainSummary {
             status: row.status,
             out_root: row.out_root.clone(),
             baseline: Scores { selection: baseline, test: test(&view.test_initial) },
-            best: BestScores { step: best_step, selection: best_selection, test: test(&view.test_best) },
+            best: BestScores {
+                step: best_step,
+                selection: best_selection,
+                test: test(&view.test_best),
+            },
             steps: view.n_steps,
             accepted: view.n_accepted,
             rejected: view.n_rejected,
@@ -100,3 +104,6 @@ async fn candidate_score(
 pub(super) fn in_units(number: u64, digits: u32) -> f64 {
     format!("{number}e-{digits}").parse().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

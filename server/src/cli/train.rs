@@ -6,7 +6,8 @@ use super::follow::{Report, finish, follow};
 use super::output::Output;
 use crate::config::{BadConfig, Environment, run_config};
 use crate::host::{Difference, Existing, HostError, Hosting, LeaseWish, NewRunRequest};
-use skillopt_domain::config::Resolved;
+use skillopt_domain::api::ConfigCheck;
+use skillopt_domain::config::{Origin, Resolved};
 use skillopt_domain::run::RunStatus;
 use skillopt_store::RunRow;
 use std::path::Path;
@@ -54,7 +55,7 @@ async fn train(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let report = Report::of(args.json);
-    if let Some(folder) = args.config.out_root(&resolved) {
+    if let Some(folder) = args.config.out_root(&resolved).filter(|_| !args.dry_run) {
         match hosting.existing(folder, &resolved).await? {
             Existing::None => {}
             Existing::Same(row) => return go_on(args, hosting, &row, &resolved, output).await,
@@ -75,6 +76,10 @@ async fn train(
     for warning in check.warnings.iter().filter(|warning| !resolved.warnings.contains(warning)) {
         output.note(&format!("warning: {warning}"));
     }
+    if args.dry_run {
+        describe(&resolved, &check, args.json, output)?;
+        return Ok(Exit::Done);
+    }
     let request = NewRunRequest {
         name: args.name.clone().unwrap_or_default(),
         fresh: args.fresh,
@@ -94,6 +99,32 @@ async fn train(
     follow(hosting, &run, report, output).await
 }
 
+/// What a run would do, before anything is written or called.
+fn describe(
+    resolved: &Resolved,
+    check: &ConfigCheck,
+    json: bool,
+    output: &Output,
+) -> anyhow::Result<()> {
+    if json {
+        output.line(&serde_json::to_string(check)?);
+        return Ok(());
+    }
+    for row in resolved.values.iter().filter(|row| row.place.origin != Origin::Default) {
+        output.line(&format!("{} = {}  ({})", row.path, row.value, row.place));
+    }
+    for line in &check.checks {
+        output.line(&format!("{}: {}", line.label, line.figure));
+    }
+    if let Some(forecast) = &check.forecast {
+        output.line(&format!(
+            "{} steps; at most {} target and {} optimizer calls",
+            forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
+        ));
+    }
+    Ok(())
+}
+
 /// The folder holds the wanted run: goes on with it, or says again how it ended.
 async fn go_on(
     args: &TrainArgs,
@@ -103,7 +134,9 @@ async fn go_on(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     if args.fresh && row.fresh.is_none() {
-        output.error("the folder holds a run that was not started with --fresh; choose an empty folder");
+        output.error(
+            "the folder holds a run that was not started with --fresh; choose an empty folder",
+        );
         return Ok(Exit::Usage);
     }
     let report = Report::of(args.json);

@@ -16,8 +16,12 @@ fn the_docs_list_every_key_as_it_is() {
     let expect = format!("{head}{BEGIN}\n\n{}\n{END}{tail}", table());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &expect).expect("written");
+        return;
     }
-    assert!(text == expect, "docs/configuration.md is stale: UPDATE_DOCS=1 cargo test -p skillopt-server doc_table");
+    assert!(
+        text == expect,
+        "docs/configuration.md is stale: UPDATE_DOCS=1 cargo test -p skillopt-server doc_table"
+    );
 }
 
 fn table() -> String {

@@ -15,7 +15,11 @@ impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let pairs = std::env::vars_os();
-        Self(pairs.filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect())
+        Self(
+            pairs
+                .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+                .collect(),
+        )
     }
 
     /// An environment from pairs.
@@ -43,7 +47,10 @@ impl fmt::Debug for Environment {
 #[must_use]
 pub fn api_key_variable(env: &Environment, role: Role, named: &str) -> Option<String> {
     let candidates = if named.is_empty() {
-        vec![format!("{}_OPENAI_COMPATIBLE_API_KEY", prefix(role)), "OPENAI_COMPATIBLE_API_KEY".into()]
+        vec![
+            format!("{}_OPENAI_COMPATIBLE_API_KEY", prefix(role)),
+            "OPENAI_COMPATIBLE_API_KEY".into(),
+        ]
     } else {
         vec![named.to_owned()]
     };
@@ -54,9 +61,8 @@ pub fn api_key_variable(env: &Environment, role: Role, named: &str) -> Option<St
 pub(super) fn backends(env: &Environment) -> Vec<Setting> {
     let of_role = |role: Role| {
         let name = format!("{}_BACKEND", prefix(role));
-        first_set(env, &[&name]).map(|(name, value)| {
-            setting(format!("model.{role}_backend"), &name, &value)
-        })
+        first_set(env, &[&name])
+            .map(|(name, value)| setting(format!("model.{role}_backend"), &name, &value))
     };
     Role::ALL.into_iter().filter_map(of_role).collect()
 }

@@ -1,8 +1,8 @@
 //! A checked config as YAML that can be trained from again: what differs from the defaults, in sections.
 
 use super::flat::json_of;
-use skillopt_domain::config::{Resolved, resolve};
 use serde_json::{Map, Value as Json};
+use skillopt_domain::config::{Resolved, resolve};
 
 /// Keys that belong to one run and would bind the next one to it.
 const OF_ONE_RUN: [&str; 1] = ["env.out_root"];

@@ -119,13 +119,19 @@ impl Source<'_> {
             Ok(Node::Map(entries)) => Some(entries),
             Ok(Node::Scalar(Value::Null)) => Some(Vec::new()),
             Ok(_) => {
-                let message =
-                    format!("expected sections with keys; the sections are {}", SECTIONS.join(", "));
+                let message = format!(
+                    "expected sections with keys; the sections are {}",
+                    SECTIONS.join(", ")
+                );
                 problems.push(self.problem("", None, &message));
                 None
             }
             Err(error) => {
-                problems.push(self.problem("", error.line, &format!("not YAML: {}", error.message)));
+                problems.push(self.problem(
+                    "",
+                    error.line,
+                    &format!("not YAML: {}", error.message),
+                ));
                 None
             }
         }
@@ -133,9 +139,9 @@ impl Source<'_> {
 
     fn collect(&self, entries: Vec<Entry>, out: &mut FileSettings) {
         self.find_repeated("", &entries, out);
-        let is_structured = entries
-            .iter()
-            .any(|entry| SECTIONS.contains(&entry.key.as_str()) && matches!(entry.value, Node::Map(_)));
+        let is_structured = entries.iter().any(|entry| {
+            SECTIONS.contains(&entry.key.as_str()) && matches!(entry.value, Node::Map(_))
+        });
         for entry in entries.into_iter().filter(|entry| entry.key != BASE_KEY) {
             match entry.value {
                 Node::Map(children) => self.collect_section(&entry.key, children, out),

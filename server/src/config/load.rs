@@ -2,9 +2,7 @@
 
 use super::environment::{self, Environment};
 use super::file::{self, FileSettings};
-use skillopt_domain::config::{
-    ConfigProblem, Place, Resolved, RunConfig, Setting, Value, resolve,
-};
+use skillopt_domain::config::{ConfigProblem, Place, Resolved, RunConfig, Setting, Value, resolve};
 use skillopt_domain::spend::Role;
 use std::fmt;
 use std::path::Path;

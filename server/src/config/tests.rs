@@ -39,7 +39,11 @@ fn load_with(yaml: &str, env: &Environment, flags: &[&str]) -> Result<Resolved, 
 }
 
 #[rstest]
-#[case("evaluation: {gate_mixed_weight: 1e-3}", "evaluation.gate_mixed_weight", Value::Float(0.001))]
+#[case(
+    "evaluation: {gate_mixed_weight: 1e-3}",
+    "evaluation.gate_mixed_weight",
+    Value::Float(0.001)
+)]
 #[case("optimizer: {learning_rate: 4.0}", "optimizer.learning_rate", Value::Int(4))]
 #[case("train: {num_epochs: 010}", "train.num_epochs", Value::Int(10))]
 #[case("train: {num_epochs: 0x10}", "train.num_epochs", Value::Int(16))]
@@ -93,7 +97,10 @@ fn c88_each_problem_has_its_line_and_all_are_told_at_once() {
 }
 
 #[rstest]
-#[case("train:\n  seed: 1\n  seed: 2\n", "run.yaml:3: train.seed: is set twice; it stands in line 2")]
+#[case(
+    "train:\n  seed: 1\n  seed: 2\n",
+    "run.yaml:3: train.seed: is set twice; it stands in line 2"
+)]
 #[case("train: {}\ntrain: {}\n", "run.yaml:2: train: is set twice")]
 #[case("train: 3\n", "run.yaml:1: train: is a section")]
 #[case("train: {seed: 1}\nbatch_size: 4\n", "write it as train.batch_size")]
@@ -177,10 +184,7 @@ fn bad_bases_are_refused(#[case] files: &[(&str, &str)], #[case] expect: &str) {
 
 #[test]
 fn two_files_may_build_on_the_same_base() {
-    let dir = folder(&[
-        ("a.yaml", "_base_: base.yaml\n"),
-        ("base.yaml", "train: {seed: 5}\n"),
-    ]);
+    let dir = folder(&[("a.yaml", "_base_: base.yaml\n"), ("base.yaml", "train: {seed: 5}\n")]);
     for _ in 0..2 {
         assert!(load_file(&dir.path().join("a.yaml")).is_ok());
     }
@@ -224,7 +228,8 @@ fn c87_variables_of_real_models_do_not_reach_a_simulated_role() {
     ]);
     let resolved = load_with("model: {backend: mock}\n", &env, &[]).expect("accepted");
     assert_eq!(resolved.get("model.target"), &Value::Null);
-    let asked = load_with("model: {backend: mock}\n", &env, &["model.target_backend=openai_compatible"]);
+    let asked =
+        load_with("model: {backend: mock}\n", &env, &["model.target_backend=openai_compatible"]);
     let asked = asked.expect("accepted");
     assert_eq!(asked.get("model.target"), &text("real"));
     assert_eq!(asked.get("model.optimizer"), &Value::Null);
@@ -232,7 +237,8 @@ fn c87_variables_of_real_models_do_not_reach_a_simulated_role() {
 
 #[test]
 fn c87_the_environment_chooses_a_backend_and_an_unbuilt_one_is_told() {
-    let env = Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "claude_chat")]);
+    let env =
+        Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "claude_chat")]);
     let message = load_with("train: {seed: 1}\n", &env, &[]).expect_err("refused").to_string();
     assert!(message.contains("OPTIMIZER_BACKEND: model.optimizer_backend"), "{message}");
     assert!(message.contains("not built yet"), "{message}");

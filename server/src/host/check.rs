@@ -18,7 +18,9 @@ impl Hosting {
         let warnings = resolved.warnings.clone();
         let config = match run_config(resolved) {
             Ok(config) => config,
-            Err(BadConfig(problems)) => return ConfigCheck { problems, warnings, ..Default::default() },
+            Err(BadConfig(problems)) => {
+                return ConfigCheck { problems, warnings, ..Default::default() };
+            }
         };
         let for_reading = config.clone();
         let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading)).await;
@@ -35,7 +37,8 @@ impl Hosting {
             }
         }
         for problem in &mut check.problems {
-            problem.place = resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
+            problem.place =
+                resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
         }
         if !check.problems.is_empty() {
             check.forecast = None;
@@ -59,7 +62,8 @@ impl Hosting {
     }
 
     fn has_key(&self, config: &RunConfig, role: Role) -> bool {
-        crate::config::api_key_variable(&self.shared.env, role, &config.role(role).api_key_env).is_some()
+        crate::config::api_key_variable(&self.shared.env, role, &config.role(role).api_key_env)
+            .is_some()
     }
 }
 

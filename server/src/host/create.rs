@@ -2,8 +2,8 @@
 
 use super::inputs::with_absolute_paths;
 use super::run_folder::write_now;
-use super::{HostError, Hosting, absolute};
-use crate::config::{flat_json, run_config};
+use super::{Existing, HostError, Hosting, absolute, config_json};
+use crate::config::run_config;
 use skillopt_domain::config::Resolved;
 use skillopt_domain::ids::RunId;
 use skillopt_store::NewRun;
@@ -46,11 +46,14 @@ impl Hosting {
         let wanted = request.out_root.or_else(|| {
             Some(PathBuf::from(&config.env.out_root)).filter(|path| !path.as_os_str().is_empty())
         });
-        let folder = wanted.as_deref().map_or_else(
-            || self.shared.data_dir.join("runs").join(id.as_str()),
-            absolute,
-        );
-        let config_json = config_json(&request.resolved, wanted.as_deref(), &folder);
+        if let Some(path) = &wanted {
+            self.refuse_taken(path, &request.resolved).await?;
+        }
+        let folder = wanted
+            .as_deref()
+            .map_or_else(|| self.shared.data_dir.join("runs").join(id.as_str()), absolute);
+        let config_json =
+            config_json::first(&request.resolved, &config, wanted.as_deref(), &folder);
         let folder = tokio::task::spawn_blocking(move || make_folder(&folder, &config_json))
             .await
             .map_err(|err| folder_error(Path::new(""), &err))??;
@@ -73,21 +76,22 @@ impl Hosting {
             .await?;
         Ok(id)
     }
+
+    /// A folder that holds a run is never written over by another one.
+    async fn refuse_taken(&self, path: &Path, resolved: &Resolved) -> Result<(), HostError> {
+        match self.existing(path, resolved).await? {
+            Existing::None => Ok(()),
+            Existing::Same(_) | Existing::Different(_) | Existing::Foreign => {
+                Err(folder_error(path, &"it holds a run already; choose an empty folder"))
+            }
+        }
+    }
 }
 
 /// Ids sort by time of creation.
 fn new_run_id() -> RunId {
     let text = uuid::Uuid::now_v7().as_hyphenated().to_string();
     RunId::parse(&text).expect("a hyphenated UUID is a run id")
-}
-
-/// All flat keys. The folder names itself relatively, so that it can be moved.
-fn config_json(resolved: &Resolved, wanted: Option<&Path>, folder: &Path) -> String {
-    let mut keys = flat_json(resolved);
-    let own_name = || folder.file_name().map(PathBuf::from).unwrap_or_default();
-    let out_root = wanted.filter(|path| path.is_relative()).map_or_else(own_name, PathBuf::from);
-    keys.insert("out_root".to_owned(), out_root.display().to_string().into());
-    format!("{:#}\n", serde_json::Value::Object(keys))
 }
 
 /// Makes the folder and returns its real path.

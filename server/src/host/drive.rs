@@ -50,7 +50,8 @@ impl Hosting {
     ) -> Result<RunStatus, HostError> {
         let row = self.shared.store.run_row(run).await?;
         self.change(run, RunTransition::Start, None).await?;
-        let journal = RunJournal::open(&self.shared.store, run, &self.shared.owner, self.clock()).await?;
+        let journal =
+            RunJournal::open(&self.shared.store, run, &self.shared.owner, self.clock()).await?;
         let journal = Arc::new(journal);
         let mut attempt = match Attempt::start(self, &row, ctx, journal.clone()).await {
             Ok(attempt) => attempt,
@@ -65,7 +66,12 @@ impl Hosting {
     }
 
     /// Totals and end state of an attempt.
-    async fn close(&self, row: &RunRow, ended: &Ended, interrupted: bool) -> Result<RunStatus, HostError> {
+    async fn close(
+        &self,
+        row: &RunRow,
+        ended: &Ended,
+        interrupted: bool,
+    ) -> Result<RunStatus, HostError> {
         if let Some((spent, active_ms)) = ended.spent() {
             let mut spend = row.spend;
             spend += spent;

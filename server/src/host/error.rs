@@ -26,7 +26,10 @@ pub enum HostError {
         message: String,
     },
     /// Another process works on the run.
-    #[error("another process works on run {run} (it is {owner}); wait for it, or cancel it there")]
+    #[error(
+        "process {} works on run {run}; wait for it, or cancel the run with `skillopt runs cancel`",
+        pid(owner)
+    )]
     Held {
         /// The run.
         run: RunId,
@@ -42,6 +45,11 @@ pub enum HostError {
         /// The run.
         run: RunId,
     },
+}
+
+/// Owners are named by their process id and a word of their own.
+fn pid(owner: &str) -> &str {
+    owner.split(':').next().unwrap_or(owner)
 }
 
 impl From<LeaseError> for HostError {

@@ -38,7 +38,11 @@ impl Hosting {
     ///
     /// # Errors
     /// [`HostError::Store`] when the store cannot be read.
-    pub async fn existing(&self, out_root: &Path, wanted: &Resolved) -> Result<Existing, HostError> {
+    pub async fn existing(
+        &self,
+        out_root: &Path,
+        wanted: &Resolved,
+    ) -> Result<Existing, HostError> {
         let folder = absolute(out_root);
         let folder = folder.canonicalize().unwrap_or(folder);
         let name = folder.display().to_string();
@@ -59,7 +63,9 @@ impl Hosting {
 }
 
 fn is_run_folder(folder: &Path) -> bool {
-    ["config.json", "history.json", "runtime_state.json"].iter().any(|name| folder.join(name).exists())
+    ["config.json", "history.json", "runtime_state.json"]
+        .iter()
+        .any(|name| folder.join(name).exists())
 }
 
 fn differences(there: &Resolved, wanted: &Resolved) -> Vec<Difference> {

@@ -6,7 +6,8 @@ use skillopt_domain::skill::SkillDoc;
 use std::path::{Component, Path, PathBuf};
 
 /// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
-const PATH_KEYS: [&str; 4] = ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir"];
+const PATH_KEYS: [&str; 4] =
+    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir"];
 
 /// Skill and data of a run.
 #[derive(Debug)]
@@ -17,9 +18,13 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`.
-    pub(crate) fn load(config: &RunConfig, generated_dir: &Path) -> Result<Self, Vec<ConfigProblem>> {
+    pub(crate) fn load(
+        config: &RunConfig,
+        generated_dir: &Path,
+    ) -> Result<Self, Vec<ConfigProblem>> {
         let skill = read_skill(&config.env.skill_init);
-        let data = searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
+        let data =
+            searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
     }
 
@@ -46,7 +51,8 @@ pub(crate) fn read_skill(path: &str) -> Result<SkillDoc, ConfigProblem> {
     if path.is_empty() {
         return Ok(SkillDoc::parse(""));
     }
-    let read = std::fs::read(path).map_err(|err| format!("cannot read {path}: {err}"));
+    let read = std::fs::read(path)
+        .map_err(|err| format!("cannot read {path}: {err}{}", missing_hint(path)));
     let parsed = read.and_then(|bytes| {
         SkillDoc::from_bytes(bytes).map_err(|err| format!("cannot read {path}: {err}"))
     });
@@ -54,11 +60,22 @@ pub(crate) fn read_skill(path: &str) -> Result<SkillDoc, ConfigProblem> {
 }
 
 fn data_problem(config: &RunConfig, err: &skillopt_benchmarks::DataError) -> ConfigProblem {
-    let path = match config.env.split_mode {
-        SplitMode::SplitDir => "env.split_dir",
-        SplitMode::Ratio => "env.data_path",
+    let (key, path) = match config.env.split_mode {
+        SplitMode::SplitDir => ("env.split_dir", &config.env.split_dir),
+        SplitMode::Ratio => ("env.data_path", &config.env.data_path),
     };
-    problem(path, err.to_string())
+    problem(key, format!("{err}{}", missing_hint(path)))
+}
+
+/// Where a relative path that leads nowhere was looked for.
+fn missing_hint(path: &str) -> String {
+    let path = Path::new(path);
+    match std::env::current_dir() {
+        Ok(here) if path.is_relative() && !path.exists() => {
+            format!("; relative paths start at the working directory, {}", here.display())
+        }
+        _ => String::new(),
+    }
 }
 
 pub(crate) fn problem(path: &str, message: String) -> ConfigProblem {

@@ -68,7 +68,8 @@ impl Hosting {
             Some(path) => Arc::new(DiskRunFolder::open(path)?),
             None => Arc::new(NoFolder),
         };
-        let model = |role| self.model(&config, role, None).map_err(|problem| BadConfig(vec![problem]));
+        let model =
+            |role| self.model(&config, role, None).map_err(|problem| BadConfig(vec![problem]));
         let ports = Ports {
             target: model(Role::Target)?,
             optimizer: model(Role::Optimizer)?,
@@ -125,9 +126,11 @@ impl Hosting {
             "hard": first.score.map(|score| score.hard),
             "soft": first.score.map(|score| score.soft),
         });
-        folder.write("eval_summary.json", format!("{text:#}\n")).await.map_err(|err| HostError::Folder {
-            path: request.out_root.clone().unwrap_or_default().display().to_string(),
-            message: err.message,
+        folder.write("eval_summary.json", format!("{text:#}\n")).await.map_err(|err| {
+            HostError::Folder {
+                path: request.out_root.clone().unwrap_or_default().display().to_string(),
+                message: err.message,
+            }
         })
     }
 }

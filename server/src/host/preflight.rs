@@ -32,7 +32,12 @@ impl Hosting {
     }
 
     /// Calls a model once; `None` when it cannot even be set up, which the checks have told already.
-    async fn test_call(&self, config: &RunConfig, role: Role, cancel: &CancellationToken) -> Option<Check> {
+    async fn test_call(
+        &self,
+        config: &RunConfig,
+        role: Role,
+        cancel: &CancellationToken,
+    ) -> Option<Check> {
         let model = self.model(config, role, None).ok()?;
         let sample = Sample { seed: config.train.seed, epoch: 0, repeat: 0, fresh: None };
         let answer = model.chat(&preflight_request(), &sample, cancel).await;
@@ -53,8 +58,11 @@ fn describe(role: Role, answer: Result<u64, ModelError>) -> Check {
         Err(err) if matches!(err.kind, ModelErrorKind::Empty | ModelErrorKind::ReasoningOnly) => {
             Check { label, state: CheckState::Ok, figure: String::new(), detail: String::new() }
         }
-        Err(err) => {
-            Check { label, state: CheckState::Failed, figure: String::new(), detail: err.to_string() }
-        }
+        Err(err) => Check {
+            label,
+            state: CheckState::Failed,
+            figure: String::new(),
+            detail: err.to_string(),
+        },
     }
 }

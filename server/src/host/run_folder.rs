@@ -27,14 +27,17 @@ impl DiskRunFolder {
     /// # Errors
     /// [`HostError::Folder`] when it cannot be made, or another process holds it.
     pub fn open(root: &Path) -> Result<Self, HostError> {
-        let error = |message: String| HostError::Folder { path: root.display().to_string(), message };
+        let error =
+            |message: String| HostError::Folder { path: root.display().to_string(), message };
         std::fs::create_dir_all(root).map_err(|err| error(err.to_string()))?;
         let path = root.join(LOCK_FILE);
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let lock = lock.map_err(|err| error(err.to_string()))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(error("another process writes to it".into())),
+            Err(TryLockError::WouldBlock) => {
+                return Err(error("another process writes to it".into()));
+            }
             // File systems without locks: the lease of the run still keeps two engines apart.
             Err(TryLockError::Error(err)) => tracing::warn!("cannot lock the run folder: {err}"),
         }
@@ -48,7 +51,9 @@ impl DiskRunFolder {
         let is_plain = |part| matches!(part, Component::Normal(_));
         let path = Path::new(relative);
         if relative.is_empty() || relative.contains('\\') || !path.components().all(is_plain) {
-            return Err(StoreError { message: format!("`{relative}` is no path within a run folder") });
+            return Err(StoreError {
+                message: format!("`{relative}` is no path within a run folder"),
+            });
         }
         Ok(self.root.join(path))
     }
@@ -61,7 +66,11 @@ impl RunFolder for DiskRunFolder {
         blocking(move || write_now(&path, text.as_bytes()).map_err(|err| failed(&path, &err))).await
     }
 
-    async fn write_rollouts(&self, dir: &str, rollouts: Vec<RolloutRecord>) -> Result<(), StoreError> {
+    async fn write_rollouts(
+        &self,
+        dir: &str,
+        rollouts: Vec<RolloutRecord>,
+    ) -> Result<(), StoreError> {
         let dir = self.path(dir)?;
         blocking(move || write_rollouts_now(&dir, &rollouts)).await
     }
@@ -81,7 +90,7 @@ fn failed(path: &Path, err: &std::io::Error) -> StoreError {
 
 /// Writes a file whole: into a neighbour that then takes its name. Not synced: the folder can be made
 /// again from the store.
-pub(super) fn write_now(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(in crate::host) fn write_now(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

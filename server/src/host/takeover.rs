@@ -22,7 +22,8 @@ impl Hosting {
         loop {
             store.reap_orphans(self.now_ms()).await?;
             let row = store.run_row(run).await?;
-            let Some(lease) = row.lease.clone().filter(|lease| lease.owner != self.shared.owner) else {
+            let Some(lease) = row.lease.clone().filter(|lease| lease.owner != self.shared.owner)
+            else {
                 return Ok(());
             };
             let is_renewed = seen.as_ref().is_some_and(|seen| seen.until_ms < lease.until_ms);
@@ -37,13 +38,20 @@ impl Hosting {
         }
     }
 
-    async fn take_from_the_dead(&self, run: &RunId, lease: &Lease, row: &RunRow) -> Result<(), HostError> {
+    async fn take_from_the_dead(
+        &self,
+        run: &RunId,
+        lease: &Lease,
+        row: &RunRow,
+    ) -> Result<(), HostError> {
         let store = &self.shared.store;
         store.release_lease(run, &lease.owner).await?;
         if row.status.after(RunTransition::LoseOwner).is_ok() {
             let detail = Some("the process that worked on it is gone".to_owned());
             let (by, at_ms) = (Author::System, self.now_ms());
-            store.transition(run, Change { transition: RunTransition::LoseOwner, detail, by, at_ms }).await?;
+            store
+                .transition(run, Change { transition: RunTransition::LoseOwner, detail, by, at_ms })
+                .await?;
         }
         Ok(())
     }
@@ -67,9 +75,8 @@ impl Hosting {
 fn is_dead(lease: &Lease, row: &RunRow) -> bool {
     let pid = lease.owner.split(':').next().and_then(|pid| pid.parse::<u32>().ok());
     let proc = Path::new("/proc");
-    let is_gone = pid.is_some_and(|pid| {
-        proc.join("self").exists() && !proc.join(pid.to_string()).exists()
-    });
+    let is_gone =
+        pid.is_some_and(|pid| proc.join("self").exists() && !proc.join(pid.to_string()).exists());
     is_gone && DiskRunFolder::open(Path::new(&row.out_root)).is_ok()
 }
 

@@ -1,7 +1,7 @@
 //! Whole runs over the simulated models: end states, commands, resume, folders.
 
 use super::*;
-use crate::config::{cfg_options, load, Sources};
+use crate::config::{Sources, cfg_options, load};
 use skillopt_domain::config::Resolved;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
@@ -87,13 +87,20 @@ async fn a_run_is_done_and_the_same_run_again_makes_no_call() {
     assert_eq!(best(&first_folder), best(&out_root));
     let config = std::fs::read_to_string(first_folder.join("config.json")).expect("config.json");
     assert!(config.contains("\"edit_budget\": 4") && !config.contains("sk-hidden"), "{config}");
-    assert!(config.contains(&format!("\"out_root\": \"{first}\"")), "{config}");
+    let config: serde_json::Value = serde_json::from_str(&config).expect("JSON");
+    assert_eq!(config["out_root"], first.as_str());
+    assert_eq!(
+        (&config["target_model"], &config["target_backend"]),
+        (&"sim-target".into(), &"mock".into())
+    );
+    assert_eq!((&config["train_size"], &config["steps_per_epoch"]), (&56.into(), &2.into()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_pauses_goes_on_and_is_cancelled_by_commands_in_the_store() {
     let scene = Scene::new().await;
-    let config = scene.config(&["model.mock_latency_ms=40", "env.workers=2", "gradient.analyst_workers=1"]);
+    let config =
+        scene.config(&["model.mock_latency_ms=40", "env.workers=2", "gradient.analyst_workers=1"]);
     let run = scene.create(config, None).await;
     let store = scene.hosting.store();
     let people = async {
@@ -156,9 +163,20 @@ async fn a_run_whose_data_is_gone_fails_with_its_path() {
 async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     let scene = Scene::new().await;
     let folder = scene.dir.path().join("mine");
-    let find = async |resolved: Resolved| scene.hosting.existing(&folder, &resolved).await.expect("read");
+    let find =
+        async |resolved: Resolved| scene.hosting.existing(&folder, &resolved).await.expect("read");
     assert!(matches!(find(scene.config(&[])).await, Existing::None));
     scene.create(scene.config(&[]), Some(folder.clone())).await;
+    let request = NewRunRequest {
+        name: String::new(),
+        resolved: scene.config(&[]),
+        fresh: false,
+        out_root: Some(folder.clone()),
+        actor: "tester".into(),
+        lease: LeaseWish::Later,
+    };
+    let refused = scene.hosting.create(request).await.expect_err("taken");
+    assert!(refused.to_string().contains("holds a run already"), "{refused}");
     assert!(matches!(find(scene.config(&["limits.max_calls=5"])).await, Existing::Same(_)));
     let Existing::Different(keys) = find(scene.config(&["train.seed=1"])).await else {
         panic!("another seed is another run")
@@ -185,8 +203,12 @@ async fn a_check_counts_tasks_and_calls_and_names_what_is_wrong() {
     assert!(check.forecast.is_none());
     assert_eq!(check.problems[0].path, "env.skill_init");
 
-    let unset = ["model.target_backend=openai_compatible", "model.target=m",
-        "model.openai_compatible_base_url=http://127.0.0.1:9/v1", "model.target_api_key_env=NOT_SET"];
+    let unset = [
+        "model.target_backend=openai_compatible",
+        "model.target=m",
+        "model.openai_compatible_base_url=http://127.0.0.1:9/v1",
+        "model.target_api_key_env=NOT_SET",
+    ];
     let check = scene.hosting.check(&scene.config(&unset)).await;
     assert!(check.problems[0].message.contains("NOT_SET"), "{:?}", check.problems);
 }
@@ -199,4 +221,50 @@ async fn a_preflight_calls_each_role_and_shows_what_failed() {
     assert!(checks.iter().all(|check| check.state == skillopt_domain::api::CheckState::Ok));
     assert!(checks.iter().any(|check| check.label == "Call to the optimizer"));
     assert_eq!(scene.hosting.wire(&scene.config(&[])).len(), 2);
+}
+
+#[tokio::test]
+async fn a_run_of_a_dead_process_is_taken_at_once_and_that_of_a_living_one_is_not() {
+    let scene = Scene::new().await;
+    let store = scene.hosting.store();
+    let held_by = async |owner: &str| {
+        let run = scene.create(scene.config(&[]), None).await;
+        store.release_lease(&run, scene.hosting.owner()).await.expect("released");
+        let term = LeaseTerm { owner: owner.to_owned(), ttl_ms: LEASE_MS };
+        store.acquire_lease(&run, &term, scene.hosting.now_ms()).await.expect("leased");
+        run
+    };
+    // No process has this number.
+    let run = held_by("4294967295:gone").await;
+    scene.hosting.wait_until_free(&run).await.expect("free");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
+
+    let run = held_by("1:alive").await;
+    let renew = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let term = LeaseTerm { owner: "1:alive".to_owned(), ttl_ms: LEASE_MS };
+            store.acquire_lease(&run, &term, scene.hosting.now_ms()).await.expect("renewed");
+        }
+    };
+    let refused = tokio::select! {
+        freed = scene.hosting.wait_until_free(&run) => freed.expect_err("held"),
+        () = renew => unreachable!("it renews for ever"),
+    };
+    assert!(refused.to_string().starts_with("process 1 works on run"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_capped_run_goes_on_with_higher_caps() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&["limits.max_calls=10"]), None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
+    scene
+        .hosting
+        .set_caps(&run, &scene.config(&["limits.max_calls=0", "train.seed=5"]))
+        .await
+        .expect("set");
+    let config = scene.hosting.store().run_row(&run).await.expect("row").config;
+    assert_eq!(config.get("train.seed").to_string(), "42", "only caps change");
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
 }

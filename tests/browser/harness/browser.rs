@@ -137,13 +137,13 @@ impl Browser {
         Ok(chain.key_up(Key::Control).perform().await?)
     }
 
-    /// Presses Tab until the element that has the focus is called `name`.
+    /// Presses Tab until the element that has the focus is called `name`, with or without a count behind it.
     pub(crate) async fn tab_to(&self, name: &str) -> anyhow::Result<()> {
         let mut passed = Vec::new();
         for _ in 0..80 {
             self.press(Key::Tab).await?;
             let focused: String = self.js(FOCUSED_NAME, []).await?;
-            if focused.contains(name) {
+            if focused.starts_with(name) {
                 return Ok(());
             }
             passed.push(focused);
@@ -216,6 +216,8 @@ for (const root of document.querySelectorAll(within))
     if (called(e) && !e.disabled && e.checkVisibility()) return e;
 return null;";
 
+/// What the element with the focus is called; empty when none has it.
 const FOCUSED_NAME: &str = r"
 const e = document.activeElement;
-return (e?.getAttribute('aria-label') ?? e?.innerText ?? '').replace(/\s+/g, ' ').trim();";
+if (!e || e === document.body) return '';
+return (e.getAttribute('aria-label') ?? e.innerText ?? '').replace(/\s+/g, ' ').trim();";

@@ -1,6 +1,6 @@
 //! Every page loads without a word in the console, within its content security policy, and fits a phone.
 
-use crate::harness::{Browser, Stage, soon};
+use crate::harness::{Browser, Server, Stage, soon};
 use anyhow::ensure;
 
 const PHONE_PX: u32 = 360;
@@ -8,16 +8,16 @@ const TABS: [&str; 7] =
     ["", "/steps", "/skill", "/rejected", "/trajectories", "/config", "/events"];
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
+    let fresh = Server::start().await?;
+    let empty =
+        ["/", "/runs"].map(|path| (fresh.url(path), format!("{path} before the first run")));
     let (browser, server, id) = stage.finished_run().await?;
     let tabs = TABS.map(|tab| format!("/runs/{id}{tab}"));
-    let paths = ["/", "/runs", "/launch", "/no-such-page"].map(str::to_owned);
-    let pages = paths
-        .into_iter()
-        .chain(tabs)
-        .map(|path| (server.url(&path), path.replace(id.as_str(), "ID")));
-    let pages: Vec<_> = pages.collect();
+    let paths =
+        ["/", "/runs", "/launch", "/no-such-page"].map(str::to_owned).into_iter().chain(tabs);
+    let full = paths.map(|path| (server.url(&path), path.replace(id.as_str(), "ID")));
     let mut faults = Vec::new();
-    for (url, name) in pages {
+    for (url, name) in empty.into_iter().chain(full) {
         browser.reset_width().await?;
         browser.open(&url).await?;
         if let Err(err) = is_full(browser).await {

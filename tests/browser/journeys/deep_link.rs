@@ -1,6 +1,7 @@
 //! A link shows a colleague the same view, and a reload shows it again.
 
 use crate::harness::{Browser, Stage, soon};
+use anyhow::ensure;
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let (browser, server, id) = stage.finished_run().await?;
@@ -27,15 +28,14 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The step is chosen in the list, and the story at its side tells of the same score.
 async fn shows_step(browser: &Browser, step: u32) -> anyhow::Result<()> {
     soon(&format!("step {step} is chosen and told"), async || {
-        let chosen = browser.text(".steps__item[aria-current=page]").await?;
-        let story = browser.text("main h2").await?;
-        let is_chosen = chosen.trim_start().starts_with(&step.to_string());
-        anyhow::ensure!(
-            is_chosen && story.contains(&format!("Step {step}")),
-            "chosen `{chosen}`, told `{story}`"
-        );
+        let number = browser.text(".steps__item[aria-current=page]").await?;
+        let score = browser.text(".steps__item[aria-current=page] .steps__score").await?;
+        let story = browser.text("#step-title").await?;
+        let is_chosen = number.trim_start().starts_with(&step.to_string()) && !score.is_empty();
+        ensure!(is_chosen && story.contains(&score), "chosen `{number}`, told `{story}`");
         Ok(Some(()))
     })
     .await

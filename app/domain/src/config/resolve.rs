@@ -299,7 +299,7 @@ fn any_number(value: &Value, spoken: bool) -> Option<f64> {
     }
 }
 
-fn in_range<T: PartialOrd + fmt::Display>(number: T, min: T, max: T) -> Result<T, String> {
+fn in_range<T: Copy + PartialOrd + fmt::Display>(number: T, min: T, max: T) -> Result<T, String> {
     if number >= min && number <= max {
         Ok(number)
     } else {

@@ -498,7 +498,8 @@ fn secret_looking_field(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::Object(map) => map.iter().find_map(|(key, inner)| {
             let name = key.to_ascii_lowercase().replace('-', "_");
-            let secret = ["api_key", "apikey", "authorization", "password", "secret", "access_token"];
+            let secret =
+                ["api_key", "apikey", "authorization", "password", "secret", "access_token"];
             if secret.iter().any(|word| name.contains(word)) {
                 Some(key.clone())
             } else {
@@ -544,7 +545,11 @@ mod tests {
     #[case("model.target_extra_body", "{\"x\": {\"Api-Key\": \"v\"}}", "looks like a secret")]
     #[case("model.target_backend", "openai_compatible", "needs an address")]
     #[case("env.split_ratio", "2:0:1", "three whole numbers")]
-    fn what_concerns_several_keys_is_checked(#[case] path: &str, #[case] value: &str, #[case] expect: &str) {
+    fn what_concerns_several_keys_is_checked(
+        #[case] path: &str,
+        #[case] value: &str,
+        #[case] expect: &str,
+    ) {
         let problems = config(&[(path, value)]).expect_err("refused");
         assert!(problems.iter().any(|problem| problem.message.contains(expect)), "{problems:?}");
         assert!(problems.iter().all(|problem| !problem.message.contains("sk-12345")));

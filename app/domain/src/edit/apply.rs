@@ -256,10 +256,13 @@ fn stands_for_left_out_text(content: &str) -> bool {
     content.lines().any(|line| {
         let words = normalised_words(line);
         let short = words.split(' ').count() <= 8;
-        let elided = line.contains("...") || line.contains('…') || line.contains('[') || line.contains('(');
-        short && elided && ["unchanged", "remains the same", "as before", "rest of the"]
-            .iter()
-            .any(|phrase| words.contains(phrase))
+        let elided =
+            line.contains("...") || line.contains('…') || line.contains('[') || line.contains('(');
+        short
+            && elided
+            && ["unchanged", "remains the same", "as before", "rest of the"]
+                .iter()
+                .any(|phrase| words.contains(phrase))
     })
 }
 
@@ -272,7 +275,9 @@ fn check_structure(before: &SkillDoc, after: SkillDoc) -> Result<SkillDoc, EditR
     }
     let (n_before, n_after) = (lines(before.body()).count(), lines(after.body()).count());
     if n_before >= REWRITE_LINES && n_after * 2 < n_before {
-        let detail = format!("it would shrink the body from {n_before} to {n_after} lines; that needs a person");
+        let detail = format!(
+            "it would shrink the body from {n_before} to {n_after} lines; that needs a person"
+        );
         return refuse(EditStatus::LeftOut, detail);
     }
     if after.text() == before.text() {
@@ -281,7 +286,7 @@ fn check_structure(before: &SkillDoc, after: SkillDoc) -> Result<SkillDoc, EditR
     Ok(after)
 }
 
-/// A fenced code block is opened and never closed (CommonMark: the closing fence has the same character
+/// A fenced code block is opened and never closed (`CommonMark`: the closing fence has the same character
 /// and at least the same length).
 fn has_open_fence(text: &str) -> bool {
     let mut open: Option<(char, usize)> = None;

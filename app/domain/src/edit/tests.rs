@@ -160,8 +160,9 @@ fn edit_ok() -> Edit {
 fn c25_an_edit_that_takes_most_of_the_skill_away_needs_a_person() {
     let text: String = (0..40).map(|n| format!("- Rule {n}.\n")).collect();
     let target: String = (0..30).map(|n| format!("- Rule {n}.\n")).collect();
-    let refusal = apply_one(&SkillDoc::parse(text), &edit("replace", Some(&target), Some("- All.")))
-        .expect_err("refused");
+    let refusal =
+        apply_one(&SkillDoc::parse(text), &edit("replace", Some(&target), Some("- All.")))
+            .expect_err("refused");
     assert_eq!(refusal.status, EditStatus::LeftOut);
     assert!(refusal.detail.contains("from 40 to 11 lines"), "{}", refusal.detail);
 }
@@ -169,14 +170,18 @@ fn c25_an_edit_that_takes_most_of_the_skill_away_needs_a_person() {
 #[test]
 fn an_item_of_a_nested_list_keeps_its_indentation() {
     let doc = SkillDoc::parse("- parent\n- next\n");
-    let after = apply_one(&doc, &edit("insert_after", Some("- parent"), Some("  - child"))).expect("applies");
+    let after = apply_one(&doc, &edit("insert_after", Some("- parent"), Some("  - child")))
+        .expect("applies");
     assert_eq!(after.text(), "- parent\n  - child\n- next\n");
 }
 
 #[test]
 fn an_append_keeps_the_bytes_before_it() {
     let doc = SkillDoc::parse("- a  \n\n");
-    assert_eq!(apply_one(&doc, &edit("append", None, Some("- b"))).expect("applies").text(), "- a  \n\n- b\n");
+    assert_eq!(
+        apply_one(&doc, &edit("append", None, Some("- b"))).expect("applies").text(),
+        "- a  \n\n- b\n"
+    );
 }
 
 #[test]

@@ -101,7 +101,8 @@ fn c54_a_task_that_got_worse_is_named_and_may_forbid_the_candidate(
     assert_eq!(verdict.action, expect);
     let fell = verdict.changes.iter().find(|change| change.change == Change::Fell);
     assert_eq!(fell.map(|change| change.task.as_str()), Some("val-1"));
-    let says = if no_regression { "no task may regress and val-1 did" } else { "though val-1 got worse" };
+    let says =
+        if no_regression { "no task may regress and val-1 did" } else { "though val-1 got worse" };
     assert!(verdict.reason.contains(says), "{}", verdict.reason);
 }
 

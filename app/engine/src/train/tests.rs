@@ -236,14 +236,24 @@ async fn c48_a_run_that_dies_with_calls_in_flight_pays_no_answered_call_twice() 
         world.target.recover();
         world.run(&input, Arc::new(journal.reborn())).await.expect("resumed");
         assert_eq!(world.history(), whole.history(), "killed after {k} target calls");
-        assert_eq!(world.requests().len(), whole.requests().len(), "paid twice after {k} target calls");
+        assert_eq!(
+            world.requests().len(),
+            whole.requests().len(),
+            "paid twice after {k} target calls"
+        );
     }
 }
 
 fn broken_for_one_evaluation(request: &ChatRequest) -> Result<ChatReply, ModelError> {
-    if request.phase.contains("step_0001/selection_eval") && request.messages[1].content == "val-0" {
+    if request.phase.contains("step_0001/selection_eval") && request.messages[1].content == "val-0"
+    {
         let kind = ModelErrorKind::Timeout;
-        return Err(ModelError { kind, message: "slow".into(), attempts: 6, billed: Billed::default() });
+        return Err(ModelError {
+            kind,
+            message: "slow".into(),
+            attempts: 6,
+            billed: Billed::default(),
+        });
     }
     target_reply(request)
 }
@@ -280,8 +290,13 @@ async fn c37_a_dead_optimizer_is_a_failure_and_never_no_improvement() {
     let world = World::with(target_reply, no_connection);
     let journal = Arc::new(MemoryJournal::default());
     let failure = world.run(&input(&[]), journal.clone()).await.expect_err("failed");
-    assert!(failure.error.to_string().contains("optimizer: connection: refused"), "{}", failure.error);
-    let healed = World { optimizer: ScriptedModel::new("optimizer", |r, _| optimizer_reply(r)), ..world };
+    assert!(
+        failure.error.to_string().contains("optimizer: connection: refused"),
+        "{}",
+        failure.error
+    );
+    let healed =
+        World { optimizer: ScriptedModel::new("optimizer", |r, _| optimizer_reply(r)), ..world };
     healed.run(&input(&[]), journal).await.expect("resumed when it is back");
 }
 
@@ -382,7 +397,12 @@ async fn c47_every_cap_stops_before_the_call_that_could_pass_it(
 
 fn authentication(_: &ChatRequest) -> Result<ChatReply, ModelError> {
     let kind = ModelErrorKind::Authentication;
-    Err(ModelError { kind, message: "Incorrect API key provided".into(), attempts: 1, billed: Billed::default() })
+    Err(ModelError {
+        kind,
+        message: "Incorrect API key provided".into(),
+        attempts: 1,
+        billed: Billed::default(),
+    })
 }
 
 #[tokio::test]
@@ -398,7 +418,12 @@ async fn c37_a_wrong_key_ends_in_preflight_with_the_providers_words() {
 fn half_broken(request: &ChatRequest) -> Result<ChatReply, ModelError> {
     if request.messages[1].content.ends_with(['1', '3', '5', '7']) {
         let kind = ModelErrorKind::Timeout;
-        return Err(ModelError { kind, message: "no answer in 300 s".into(), attempts: 6, billed: Billed::default() });
+        return Err(ModelError {
+            kind,
+            message: "no answer in 300 s".into(),
+            attempts: 6,
+            billed: Billed::default(),
+        });
     }
     target_reply(request)
 }
@@ -434,7 +459,12 @@ fn flaky_once(request: &ChatRequest) -> Result<ChatReply, ModelError> {
     static FAILED: AtomicBool = AtomicBool::new(false);
     if request.messages[1].content == "val-5" && !FAILED.swap(true, Ordering::SeqCst) {
         let kind = ModelErrorKind::Server;
-        return Err(ModelError { kind, message: "503".into(), attempts: 6, billed: Billed::default() });
+        return Err(ModelError {
+            kind,
+            message: "503".into(),
+            attempts: 6,
+            billed: Billed::default(),
+        });
     }
     target_reply(request)
 }

@@ -148,10 +148,13 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
     let is_going = move || calls.with(|calls| matches!(calls, Calls::Going));
     let test = move |_| {
         let request = draft.request();
+        let known = checking.with_untracked(|now| now.answer.checks.clone());
         calls.set(Calls::Going);
         spawn_local(async move {
             let made = match api::preflight(&request).await {
-                Ok(made) => Calls::Made { checks: made.checks, at_ms: time::now_ms() },
+                Ok(made) => {
+                    Calls::Made { checks: without(made.checks, &known), at_ms: time::now_ms() }
+                }
                 Err(error) => Calls::Failed(error),
             };
             let _ = calls.try_update(|calls| {
@@ -202,6 +205,12 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
             {said}
         </section>
     }
+}
+
+/// The checks that are not listed above already.
+fn without(mut checks: Vec<Check>, known: &[Check]) -> Vec<Check> {
+    checks.retain(|check| !known.contains(check));
+    checks
 }
 
 #[cfg(test)]

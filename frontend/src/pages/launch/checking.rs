@@ -7,6 +7,7 @@ use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{CheckState, ConfigCheck, LaunchRequest};
+use skillopt_domain::config::ConfigProblem;
 use std::time::Duration;
 
 /// Typing pauses longer than this ask.
@@ -47,7 +48,7 @@ impl Checking {
     }
 }
 
-fn message(problems: &[skillopt_domain::config::ConfigProblem], path: &str) -> Option<String> {
+fn message(problems: &[ConfigProblem], path: &str) -> Option<String> {
     problems.iter().find(|problem| problem.path == path).map(|problem| sentence(&problem.message))
 }
 
@@ -62,7 +63,11 @@ pub(super) fn keep_checking(draft: Draft) -> CheckSignal {
     let newest = StoredValue::new(0_u32);
     let mut ask = debounce(REST, move |(number, request): (u32, LaunchRequest)| {
         spawn_local(async move {
-            let answer = api::config_check(&request).await;
+            let answer = api::config_check(&request).await.map(|mut answer| {
+                bring_home(&mut answer.problems, &request);
+                answer.problems.sort_by_key(|problem| draft.place_of(&problem.path));
+                answer
+            });
             if newest.try_get_value() == Some(number) {
                 checking.update(|checking| take(checking, answer));
             }
@@ -88,6 +93,22 @@ fn take(checking: &mut Checking, answer: api::ApiResult<ConfigCheck>) {
     }
 }
 
+/// A role's address is usually that of both roles: what is wrong with it belongs to the field that sets both, unless
+/// the role has its own. One field then tells it once.
+fn bring_home(problems: &mut Vec<ConfigProblem>, request: &LaunchRequest) {
+    const SHARED: &str = "model.openai_compatible_base_url";
+    const OWN: [&str; 2] =
+        ["model.target_openai_compatible_base_url", "model.optimizer_openai_compatible_base_url"];
+    for problem in problems.iter_mut() {
+        let is_own = request.values.contains_key(&problem.path);
+        if OWN.contains(&problem.path.as_str()) && !is_own {
+            SHARED.clone_into(&mut problem.path);
+        }
+    }
+    let mut is_told = false;
+    problems.retain(|problem| problem.path != SHARED || !std::mem::replace(&mut is_told, true));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +128,29 @@ mod tests {
             detail: String::new(),
         });
         assert!(!checking.is_startable());
+    }
+
+    #[test]
+    fn a_missing_address_is_told_once_where_it_is_set_for_both() {
+        let problem = |path: &str| ConfigProblem {
+            path: path.into(),
+            place: None,
+            message: "needs an address".into(),
+        };
+        let missing = [
+            problem("model.target_openai_compatible_base_url"),
+            problem("model.optimizer_openai_compatible_base_url"),
+        ];
+        let mut problems = missing.to_vec();
+        bring_home(&mut problems, &LaunchRequest::default());
+        assert_eq!(problems, [problem("model.openai_compatible_base_url")]);
+        let own = [("model.target_openai_compatible_base_url".to_owned(), "x".to_owned())];
+        let mut problems = missing.to_vec();
+        bring_home(
+            &mut problems,
+            &LaunchRequest { values: own.into(), ..LaunchRequest::default() },
+        );
+        assert_eq!(problems[0], missing[0]);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Draft {
     /// Someone asked what is missing: all fields say it.
     is_all_shown: RwSignal<bool>,
     defaults: StoredValue<BTreeMap<String, String>>,
+    /// All keys in the order of the form.
+    order: StoredValue<Vec<String>>,
 }
 
 impl Draft {
@@ -29,6 +31,7 @@ impl Draft {
             touched: RwSignal::new(BTreeSet::new()),
             is_all_shown: RwSignal::new(false),
             defaults: StoredValue::new(defaults),
+            order: StoredValue::new(keys.iter().map(|key| key.path.clone()).collect()),
         };
         draft.replace(start);
         draft
@@ -82,6 +85,12 @@ impl Draft {
     pub(super) fn replace(self, mut values: Values) {
         values.retain(|path, value| *value != self.default_of(path));
         self.values.set(values);
+    }
+
+    /// Where the field stands in the form; behind all others when there is none.
+    pub(super) fn place_of(self, path: &str) -> usize {
+        self.order
+            .with_value(|order| order.iter().position(|known| known == path).unwrap_or(order.len()))
     }
 
     fn default_of(self, path: &str) -> String {

@@ -8,8 +8,9 @@ use crate::fmt;
 use leptos::either::Either;
 use leptos::prelude::*;
 
-/// Up to so many options stand side by side.
+/// Up to so many options stand side by side, when they are short.
 const MAX_SEGMENTS: usize = 3;
+const MAX_SEGMENT_CHARS: usize = 24;
 
 /// The id of a field's control.
 pub(super) fn field_id(path: &str) -> String {
@@ -78,7 +79,10 @@ pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> imp
 
 fn is_segmented(spec: &SchemaKey) -> bool {
     let SchemaKind::Choice { options } = &spec.kind else { return false };
-    (2..=MAX_SEGMENTS).contains(&options.len()) && !spec.default.is_empty()
+    let chars: usize = options.iter().map(String::len).sum();
+    (2..=MAX_SEGMENTS).contains(&options.len())
+        && chars <= MAX_SEGMENT_CHARS
+        && !spec.default.is_empty()
 }
 
 /// Words between backticks are code.

@@ -25,7 +25,7 @@ fn title(group: Group) -> (&'static str, &'static str) {
         Group::Training => ("Training", "How long, and how bold each step may be."),
         Group::Gate => ("Gate", "When an edit may stay. Ties never pass."),
         Group::Limits => ("Limits", "When the run must stop. What was paid is kept."),
-        Group::Advanced => ("Advanced", "For few."),
+        Group::Advanced => ("Advanced", "Rarely needed: the defaults are right for most runs."),
     }
 }
 
@@ -132,10 +132,13 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
                 <span class="muted">{words}</span>
             </summary>
             <div class="disclosure__body">
-                <div class="fieldset__fields">
-                    <FreshField draft=draft/>
-                    <Fields keys=keys draft=draft checking=checking/>
-                </div>
+                <fieldset class="fieldset">
+                    <div class="fieldset__about"><p>{title(Group::Advanced).1}</p></div>
+                    <div class="fieldset__fields">
+                        <FreshField draft=draft/>
+                        <Fields keys=keys draft=draft checking=checking/>
+                    </div>
+                </fieldset>
             </div>
         </details>
     }

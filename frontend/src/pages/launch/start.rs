@@ -28,7 +28,7 @@ pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView 
         spawn_local(async move {
             match api::start_run(&request).await {
                 Ok(launched) => {
-                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default())
+                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default());
                 }
                 Err(error) => failed.set(Some(error)),
             }

@@ -1,7 +1,7 @@
 //! The newest runs that are over, as a short table.
 
 use crate::components::numbers::{Delta, Score};
-use crate::components::run_cells::{RunName, RunState, spend_words};
+use crate::components::run_cells::{RunName, RunState, best_so_far, spend_words};
 use crate::components::spark::Spark;
 use crate::components::when::When;
 use crate::fmt;
@@ -9,18 +9,23 @@ use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
 
 #[component]
-pub(super) fn RecentRuns(runs: Memo<Vec<RunSummary>>, total: Memo<u64>) -> impl IntoView {
+pub(super) fn RecentRuns(
+    runs: Memo<Vec<RunSummary>>,
+    total: Memo<u64>,
+    /// Nothing stands above.
+    is_first: Memo<bool>,
+) -> impl IntoView {
     let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_view();
     move || {
         runs.with(|runs| !runs.is_empty()).then(|| view! {
-            <section class="section" aria-labelledby="recent-title">
+            <section class="section" data-space=move || is_first.get().then_some("none") aria-labelledby="recent-title">
                 <div class="section__head">
                     <h2 id="recent-title">"Recent runs"</h2>
                     <div class="section__end">
-                        <a class="link" href="/runs">{move || format!("All {} runs", fmt::count(total.get()))}</a>
+                        <a class="link" href="/runs">{move || format!("All {}", fmt::plural(total.get(), "run", "runs"))}</a>
                     </div>
                 </div>
-                <div class="panel scroll-x" tabindex="0" role="region" aria-label="Recent runs">
+                <div class="panel scroll-x" tabindex="0" role="region" aria-label="Table of recent runs">
                     <table class="table">
                         <thead>
                             <tr>
@@ -45,6 +50,7 @@ pub(super) fn RecentRuns(runs: Memo<Vec<RunSummary>>, total: Memo<u64>) -> impl 
 
 #[component]
 fn Row(run: RunSummary) -> impl IntoView {
+    let curve = best_so_far(&run);
     view! {
         <tr>
             <td><RunName run=&run/></td>
@@ -53,7 +59,7 @@ fn Row(run: RunSummary) -> impl IntoView {
             <td data-num class="medium"><Score value=run.best_score/></td>
             <td data-num><Delta before=run.baseline_score after=run.best_score/></td>
             <td data-num class="second">{run.n_selection.map_or(fmt::MISSING.to_owned(), |n| fmt::count(n.into()))}</td>
-            <td><Spark values=&run.spark/></td>
+            <td><Spark values=&curve/></td>
             <td data-num>{spend_words(&run)}</td>
             <td data-num class="table__dim"><When at_ms=run.created_at_ms/></td>
         </tr>

@@ -2,7 +2,9 @@
 
 use crate::components::look::{Look, stage_look};
 use crate::components::numbers::Stat;
-use crate::components::run_cells::{is_simulated, run_href, spend_words, status_words};
+use crate::components::run_cells::{
+    best_so_far, is_simulated, run_href, spend_words, status_words,
+};
 use crate::components::spark::{LineBox, step_line};
 use crate::components::stages::StageBars;
 use crate::components::status::{SimulatedBadge, Status, StatusForm};
@@ -46,7 +48,7 @@ fn Running(run: RunSummary) -> impl IntoView {
                         " " <span class="delta stat__unit" data-sign=delta.sign>{delta.text}</span>
                     })}
                 </Stat>
-                <div class="now__spark"><Curve values=run.spark.clone() total_steps=run.total_steps/></div>
+                <div class="now__spark"><Curve run=&run/></div>
                 <div class="stack">
                     <StageBars phase=run.phase done="100%"/>
                     <div class="progress__text">
@@ -88,13 +90,12 @@ fn time_left(run: &RunSummary) -> Option<String> {
 
 /// The best score so far, drawn up to where the run is: the rest of the width is still to come.
 #[component]
-fn Curve(values: Vec<f64>, total_steps: Option<u32>) -> impl IntoView {
+fn Curve<'a>(run: &'a RunSummary) -> impl IntoView + use<> {
     const WIDTH: f64 = 300.0;
     const HEIGHT: f64 = 56.0;
-    let done = f64::from(u32::try_from(values.len().saturating_sub(1)).unwrap_or(u32::MAX));
-    let share = total_steps
-        .filter(|total| *total > 0)
-        .map_or(1.0, |total| (done / f64::from(total)).min(1.0));
+    let values = best_so_far(run);
+    let total = run.total_steps.filter(|total| *total > 0);
+    let share = total.map_or(1.0, |total| (f64::from(run.n_steps) / f64::from(total)).min(1.0));
     let area =
         LineBox { left: 1.0, right: 1.0 + (WIDTH - 2.0) * share, top: 4.0, bottom: HEIGHT - 6.0 };
     let line = step_line(&values, area).filter(|_| values.len() > 1);

@@ -93,7 +93,7 @@ fn SampleButton(size: Size, failed: RwSignal<Option<ApiError>>) -> impl IntoView
         spawn_local(async move {
             match api::start_sample_run().await {
                 Ok(launched) => {
-                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default())
+                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default());
                 }
                 Err(error) => failed.set(Some(error)),
             }

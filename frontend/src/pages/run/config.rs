@@ -51,7 +51,7 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
     }
 }
 
-/// Rows that match, in the order of the schema.
+/// Rows that match, section by section, each in the order of the schema.
 fn filtered(rows: &[ConfigRow], only_set: bool, text: Option<&str>) -> Vec<ConfigRow> {
     let text = text.unwrap_or_default().to_lowercase();
     let has_text = |row: &ConfigRow| {
@@ -59,11 +59,13 @@ fn filtered(rows: &[ConfigRow], only_set: bool, text: Option<&str>) -> Vec<Confi
         row.path.to_lowercase().contains(&text) || value.to_lowercase().contains(&text)
     };
     let is_changed = |row: &ConfigRow| row.value.as_deref().unwrap_or_default() != row.default;
-    rows.iter()
-        .filter(|row| !only_set || is_changed(row))
-        .filter(|row| has_text(row))
-        .cloned()
-        .collect()
+    let first_of =
+        |row: &ConfigRow| rows.iter().position(|one| section(&one.path) == section(&row.path));
+    let matching =
+        rows.iter().filter(|row| !only_set || is_changed(row)).filter(|row| has_text(row));
+    let mut matching: Vec<ConfigRow> = matching.cloned().collect();
+    matching.sort_by_key(first_of);
+    matching
 }
 
 fn no_match(only_set: QueryValue<bool>, text: QueryValue<String>) -> impl IntoView {
@@ -249,6 +251,8 @@ mod tests {
         assert_eq!(paths(filtered(&rows, true, None)), ["limits.usd"]);
         assert_eq!(paths(filtered(&rows, false, Some("42"))), ["train.seed"]);
         assert_eq!(paths(filtered(&rows, false, Some("ENV"))), ["env.name"]);
+        let torn = [row("env.a", None, ""), row("train.b", None, ""), row("env.c", None, "")];
+        assert_eq!(paths(filtered(&torn, false, None)), ["env.a", "env.c", "train.b"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::api;
 use crate::charts::multiple::{Multiple, SmallPlan, Words, shown_steps};
 use crate::charts::pointer::Pointer;
 use crate::charts::score::{merged, points};
-use crate::charts::score_chart::{ScoreChart, ScoreChoices, ScorePlan};
+use crate::charts::score_chart::{ScoreChart, ScoreChoices, ScorePlan, toggled};
 use crate::charts::series::SmallPlot;
 use crate::components::icon::Icon;
 use crate::components::states::Empty;
@@ -109,6 +109,11 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
         on_zoom: Callback::new(move |range| zoom.set(range)),
     };
     let smoothing = query_value::<f64>("smooth");
+    let hidden = query_value::<String>("hide");
+    let on_toggle = move |name| {
+        let now = toggled(&hidden.get_untracked().unwrap_or_default(), name);
+        hidden.set(Some(now).filter(|now| !now.is_empty()));
+    };
     let navigate = use_navigate();
     let choices = ScoreChoices {
         pointer,
@@ -116,6 +121,8 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
         smoothing: Signal::derive(move || smoothing.get().unwrap_or(SMOOTHING)),
         on_smoothing: Callback::new(move |weight| smoothing.set(Some(weight))),
         on_open: Callback::new(move |step| navigate(&run.step_href(step), Default::default())),
+        hidden: Signal::derive(move || hidden.get().unwrap_or_default()),
+        on_toggle: Callback::new(on_toggle),
     };
     let score_points =
         Memo::new(move |_| run.view.with(|view| steps.with(|steps| points(view, steps))));

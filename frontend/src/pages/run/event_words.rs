@@ -129,14 +129,7 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
                 edits.len()
             )
         }
-        EventKind::Gated { step, verdict, .. } => format!(
-            "Step {step}, gate: {} → {}, {} fixed, {} broke. {}",
-            fmt::score(verdict.current_score),
-            fmt::score(verdict.candidate_score),
-            verdict.n_fixed(),
-            verdict.n_broke(),
-            verdict.reason
-        ),
+        EventKind::Gated { step, verdict, .. } => format!("Step {step}, gate: {}", verdict.reason),
         EventKind::StepFinished(step) => finished_words(step),
         EventKind::Tested { which, measured } => {
             let which = match which {

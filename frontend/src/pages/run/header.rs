@@ -40,7 +40,9 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
         <Detail run/>
         {move || failure.get().map(|(action, error)| {
             let retry = Callback::new(move |()| ask(run, action, failure));
-            view! { <ErrorCallout what=failure_words(action) error on_retry=retry/> }
+            view! {
+                <div class="run-detail"><ErrorCallout what=failure_words(action) error on_retry=retry/></div>
+            }
         })}
     }
 }
@@ -102,7 +104,7 @@ fn Detail(run: RunState) -> impl IntoView {
                     <div>
                         <span class="callout__title">{status_title(status)}</span>
                         " "
-                        <span class="callout__text">{detail}</span>
+                        <span class="callout__text">{fmt::capital(&detail)}</span>
                     </div>
                 </div>
             }

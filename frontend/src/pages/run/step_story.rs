@@ -2,25 +2,18 @@
 
 use super::edits_table::EditsTable;
 use super::state::{RunState, find};
+use super::step_outcome::{candidate, gate, time_and_cost};
 use super::step_words as words;
 use super::tab::RunTab;
-use crate::api;
-use crate::components::diff_view::DiffView;
 use crate::components::icon::Icon;
-use crate::components::look::{Look, stage_look};
-use crate::components::states::{BoundaryError, SkeletonRows};
-use crate::components::status::Status;
+use crate::components::look::Look;
 use crate::fmt;
 use leptos::prelude::*;
-use skillopt_domain::diff::diff;
 use skillopt_domain::edit::{EditReport, EditStatus};
-use skillopt_domain::event::{
-    EventKind, FailurePattern, ReflectionSummary, RunEvent, StageCost, StepSummary,
-};
+use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary, RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
-use skillopt_domain::run::Stage;
-use skillopt_domain::verdict::{TaskChange, Verdict};
+use skillopt_domain::verdict::Verdict;
 
 /// What is known about a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,21 +25,21 @@ pub(super) struct StepFacts {
 }
 
 impl StepFacts {
-    fn find<'a, T>(&'a self, pick: impl Fn(&'a EventKind) -> Option<T>) -> Option<T> {
+    pub(super) fn find<'a, T>(&'a self, pick: impl Fn(&'a EventKind) -> Option<T>) -> Option<T> {
         find(&self.events, pick)
     }
 
-    fn summary(&self) -> Option<&StepSummary> {
+    pub(super) fn summary(&self) -> Option<&StepSummary> {
         self.find(|kind| if let EventKind::StepFinished(step) = kind { Some(step) } else { None })
     }
 
-    fn verdict(&self) -> Option<&Verdict> {
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
         self.find(
             |kind| if let EventKind::Gated { verdict, .. } = kind { Some(verdict) } else { None },
         )
     }
 
-    fn before_name(&self) -> String {
+    pub(super) fn before_name(&self) -> String {
         self.before_version
             .map_or_else(|| "the current skill".to_owned(), |version| format!("v{version}"))
     }
@@ -111,7 +104,8 @@ fn verdict_head(run: RunState, summary: &StepSummary, facts: &StepFacts) -> impl
     }
 }
 
-fn part(
+/// One part of the story: its mark, its head, what it shows.
+pub(super) fn part(
     icon: &'static str,
     title: &'static str,
     note: String,
@@ -257,134 +251,4 @@ fn ranked(facts: &StepFacts) -> Option<AnyView> {
         view! { <EditsTable edits/> }.into_any()
     };
     Some(part("filter", "Edits ranked", note, None, inner))
-}
-
-fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
-    let (sha, tokens, applied) = facts.find(|kind| match kind {
-        EventKind::Updated { candidate, candidate_tokens, edits, .. } => {
-            let applied = edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
-            Some((candidate.clone(), *candidate_tokens, applied))
-        }
-        _ => None,
-    })?;
-    let before = facts.before.clone().filter(|before| *before != sha)?;
-    let count = u64::try_from(applied).unwrap_or(0);
-    let note = format!(
-        "{} + {}, {} tokens",
-        facts.before_name(),
-        fmt::plural(count, "edit", "edits"),
-        fmt::count(u64::from(tokens))
-    );
-    Some(part(
-        "pencil",
-        "Candidate",
-        note,
-        None,
-        view! { <CandidateDiff run before after=sha/> }.into_any(),
-    ))
-}
-
-#[component]
-fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
-    let texts = LocalResource::new(move || {
-        let (id, before, after) = (run.id(), before.clone(), after.clone());
-        async move {
-            let old = api::skill(&id, &before).await?;
-            Ok::<_, api::ApiError>((old, api::skill(&id, &after).await?))
-        }
-    });
-    view! {
-        <Transition fallback=|| view! { <SkeletonRows rows=4/> }>
-            <ErrorBoundary fallback=move |errors| view! {
-                <BoundaryError what="The texts could not be loaded.".to_owned() errors on_retry=move |()| texts.refetch()/>
-            }>
-                {move || Suspend::new(async move {
-                    texts.await.map(|(old, new)| view! {
-                        <div class="panel scroll-x" data-clip>
-                            <DiffView diff=diff(&old.text, &new.text) label="Change from the current skill to the candidate"/>
-                        </div>
-                    })
-                })}
-            </ErrorBoundary>
-        </Transition>
-    }
-}
-
-fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
-    let verdict = facts.verdict()?;
-    let look = Look::from(verdict.action);
-    let inner = if verdict.changes.is_empty() {
-        view! { <p class="muted">"No task changed."</p> }.into_any()
-    } else {
-        changes_table(run, &verdict.changes)
-    };
-    let means = match (verdict.current, verdict.candidate) {
-        (Some(current), Some(candidate)) => format!(
-            "Hard {:.3} → {:.3}, soft {:.3} → {:.3} on the same tasks.",
-            current.hard, candidate.hard, current.soft, candidate.soft
-        ),
-        _ => "No task was scored with both skills.".to_owned(),
-    };
-    let inner = view! { <p class="second story__means">{means}</p> {inner} };
-    Some(part("gate", "Gate", words::gate_words(verdict), Some(look.status), inner.into_any()))
-}
-
-fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
-    let rows = changes.iter().map(|change| change_row(run, change)).collect_view();
-    view! {
-        <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks that changed">
-            <table class="table" data-variant="plain">
-                <thead><tr>
-                    <th scope="col">"Changed task"</th>
-                    <th scope="col">"Change"</th>
-                    <th scope="col" data-num>"Before → after"</th>
-                    <th scope="col">"Evidence"</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
-}
-
-fn change_row(run: RunState, change: &TaskChange) -> impl IntoView + use<> {
-    let href = super::trajectories::task_href(run, change.task.as_str());
-    view! {
-        <tr>
-            <td class="table__wrap"><span class="mono muted">{change.task.to_string()}</span>" "{change.title.clone()}</td>
-            <td><Status look=change.change/></td>
-            <td data-num>{format!("{:.2} → {:.2}", change.before, change.after)}</td>
-            <td><a class="link" href=href>"all runs of it"</a></td>
-        </tr>
-    }
-}
-
-fn time_and_cost(facts: &StepFacts) -> Option<AnyView> {
-    let summary = facts.summary()?;
-    let total: u64 = summary.stages.iter().map(|stage| stage.wall_ms).sum();
-    let longest = summary.stages.iter().map(|stage| stage.wall_ms).max().unwrap_or(0);
-    let bars = summary.stages.iter().map(|stage| stage_bar(stage, longest)).collect_view();
-    let note = format!("{}, {}", fmt::duration(total), words::cost_words(&summary.spend));
-    Some(part(
-        "clock",
-        "Time and cost",
-        note,
-        None,
-        view! { <div class="bars story__bars">{bars}</div> }.into_any(),
-    ))
-}
-
-fn stage_bar(cost: &StageCost, longest: u64) -> impl IntoView + use<> {
-    let shorten = |ms: u64| u32::try_from(ms / 10).unwrap_or(u32::MAX);
-    // The target works in the first and the last stage, the optimizer in between.
-    let series = match cost.stage {
-        Stage::Rollout | Stage::Evaluate => "1",
-        Stage::Update => "8",
-        Stage::Reflect | Stage::Aggregate | Stage::Select => "2",
-    };
-    view! {
-        <span>{stage_look(cost.stage).0}</span>
-        <span class="bars__track"><i data-series=series style:width=fmt::share(shorten(cost.wall_ms), shorten(longest))></i></span>
-        <span class="bars__n">{fmt::duration(cost.wall_ms)}" "<span class="muted">{words::cost_words(&cost.spend)}</span></span>
-    }
 }

@@ -70,7 +70,7 @@ fn refused_words(verdict: &Verdict) -> String {
 }
 
 fn note(verdict: &Verdict) -> String {
-    let mut parts = vec![sentence(&verdict.reason)];
+    let mut parts = vec![sentence(why(&verdict.reason))];
     if verdict.n_not_compared > 0 {
         let tasks = fmt::plural(u64::from(verdict.n_not_compared), "task", "tasks");
         parts.push(format!("{tasks} could not be compared."));
@@ -82,6 +82,11 @@ fn note(verdict: &Verdict) -> String {
         parts.extend(alone(verdict));
     }
     parts.join(" ")
+}
+
+/// The gate's sentence without the arithmetic, which stands above it already.
+fn why(reason: &str) -> &str {
+    reason.split_once("; ").filter(|(sums, _)| sums.contains('→')).map_or(reason, |(_, why)| why)
 }
 
 /// Whether the step by itself is more than chance.
@@ -218,6 +223,16 @@ mod tests {
         assert_eq!(
             words.note,
             "Strictly better than current. 1 task could not be compared. Taken alone the step is within noise (4 against 2, paired p = 0.69)."
+        );
+    }
+
+    #[test]
+    fn the_arithmetic_is_said_once() {
+        let reason = "0.679 → 0.321 on 56 tasks: 0 fixed, 20 broke; rejected, the score fell";
+        assert_eq!(why(reason), "rejected, the score fell");
+        assert_eq!(
+            why("too many errors; nothing was decided"),
+            "too many errors; nothing was decided"
         );
     }
 

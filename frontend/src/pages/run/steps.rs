@@ -1,32 +1,17 @@
 //! The Steps tab: all steps at the left, the story of one at the right. `j` and `k` move.
 
+use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::{RunState, running_step};
 use super::step_story::{StepFacts, step_story};
-use super::words::stage_so_far;
+use super::steps_rail::Rail;
 use crate::api;
-use crate::charts::score::{ScorePoint, merged, points};
+use crate::charts::score::merged;
 use crate::components::icon::Icon;
-use crate::components::look::Look;
-use crate::components::numbers::Delta;
-use crate::components::states::{BoundaryError, Empty, ErrorCallout, SkeletonRows};
-use crate::fmt;
+use crate::components::states::{BoundaryError, Empty, SkeletonRows};
 use crate::state::keys::{KeyUse, on_single_key};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use skillopt_domain::event::StepSummary;
-
-/// Steps that are loaded at once when the older ones are asked for.
-const OLDER: u32 = 500;
-
-/// A row of the rail.
-#[derive(Clone, Debug, PartialEq)]
-struct RailRow {
-    point: ScorePoint,
-    epoch: u32,
-    /// The epoch starts here, seen from above.
-    opens_epoch: bool,
-}
 
 #[component]
 pub(super) fn StepsTab(run: RunState) -> impl IntoView {
@@ -48,7 +33,7 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
         "k" => go(picked, neighbour(&all.get_untracked(), step.get_untracked(), Way::Newer)),
         _ => KeyUse::Ignored,
     });
-    keep_in_view(step);
+    keep_in_view(move || step.get(), ".steps__item[aria-current]");
     view! {
         <Show when=move || step.get().is_some() fallback=move || view! { <NoSteps run/> }>
             <div class="split" data-side="start" data-width="steps">
@@ -60,22 +45,6 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
             </div>
         </Show>
     }
-}
-
-/// The chosen step stays visible in the rail while one moves.
-fn keep_in_view(step: Memo<Option<u32>>) {
-    Effect::new(move || {
-        let _ = step.get();
-        // The rail marks the new step after this effect.
-        request_animation_frame(|| {
-            let item = document().query_selector(".steps__item[aria-current]").ok().flatten();
-            if let Some(item) = item {
-                let options = web_sys::ScrollIntoViewOptions::new();
-                options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-                item.scroll_into_view_with_scroll_into_view_options(&options);
-            }
-        });
-    });
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,108 +79,6 @@ fn NoSteps(run: RunState) -> impl IntoView {
             "The first step begins when the initial skill has been measured on the selection split."
         };
         view! { <Empty title="No steps yet" text/> }
-    }
-}
-
-#[component]
-fn Rail(
-    run: RunState,
-    steps: Memo<Vec<StepSummary>>,
-    older: RwSignal<Vec<StepSummary>>,
-    step: Memo<Option<u32>>,
-    running: Memo<Option<u32>>,
-) -> impl IntoView {
-    let rows = Memo::new(move |_| {
-        run.view.with(|view| steps.with(|steps| rail_rows(&points(view, steps), steps)))
-    });
-    view! {
-        <nav class="steps split__side hide-narrow" aria-label="Steps">
-            {move || running.get().map(|number| view! { <RunningItem run number step/> })}
-            <For each=move || rows.get() key=|row| (row.point.step, row.point.action, row.opens_epoch) let:row>
-                {rail_row(run, &row, step)}
-            </For>
-            <Older run steps older/>
-        </nav>
-    }
-}
-
-fn rail_rows(points: &[ScorePoint], steps: &[StepSummary]) -> Vec<RailRow> {
-    let mut rows: Vec<RailRow> = Vec::with_capacity(steps.len());
-    let points = points.iter().filter(|point| point.step > 0);
-    for (point, step) in points.zip(steps).collect::<Vec<_>>().into_iter().rev() {
-        let opens_epoch = rows.last().is_none_or(|row| row.epoch != step.epoch);
-        rows.push(RailRow { point: point.clone(), epoch: step.epoch, opens_epoch });
-    }
-    rows
-}
-
-fn rail_row(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> impl IntoView + use<> {
-    let number = row.point.step;
-    let look =
-        row.point.action.map_or(Look::from(skillopt_domain::run::RunStatus::Queued), Look::from);
-    let is_current = move || (step.get() == Some(number)).then_some("page");
-    let epoch = row
-        .opens_epoch
-        .then(|| view! { <p class="steps__epoch">{format!("Epoch {}", row.epoch)}</p> });
-    view! {
-        {epoch}
-        <a class="steps__item" data-status=look.status aria-current=is_current href=run.step_href(number) title=look.word>
-            <Icon name=look.icon/>
-            <span>{number}<span class="visually-hidden">", "{look.word}</span></span>
-            <span class="steps__score">{fmt::score(row.point.candidate)}</span>
-            <span class="steps__delta"><Delta before=row.point.current_before after=row.point.candidate/></span>
-        </a>
-    }
-}
-
-#[component]
-fn RunningItem(run: RunState, number: u32, step: Memo<Option<u32>>) -> impl IntoView {
-    let so_far = Memo::new(move |_| {
-        let count = run.view.with(|view| stage_so_far(view.progress.as_ref()));
-        format!("{} {}", count.bold, count.rest)
-    });
-    let is_current = move || (step.get() == Some(number)).then_some("page");
-    view! {
-        <a class="steps__item" data-status="running" aria-current=is_current href=run.step_href(number)>
-            <Icon name="running"/>
-            <span>{number}<span class="visually-hidden">", running"</span></span>
-            <span class="steps__score muted">{so_far}</span>
-        </a>
-    }
-}
-
-/// A long run comes with its last steps; the older ones are loaded when asked for.
-#[component]
-fn Older(
-    run: RunState,
-    steps: Memo<Vec<StepSummary>>,
-    older: RwSignal<Vec<StepSummary>>,
-) -> impl IntoView {
-    let failure = RwSignal::new(None);
-    let is_loading = RwSignal::new(false);
-    let first = move || steps.with(|steps| steps.first().map_or(1, |step| step.step));
-    let load = move || {
-        let from = first().saturating_sub(OLDER).max(1);
-        let count = first() - from;
-        is_loading.set(true);
-        failure.set(None);
-        spawn_local(async move {
-            match api::steps(&run.id(), from, count).await {
-                Ok(loaded) => _ = older.try_update(|older| *older = merged(&loaded.items, older)),
-                Err(error) => _ = failure.try_set(Some(error)),
-            }
-            let _ = is_loading.try_set(false);
-        });
-    };
-    view! {
-        {move || failure.get().map(|error| view! {
-            <ErrorCallout what="Older steps could not be loaded." error on_retry=Callback::new(move |()| load())/>
-        })}
-        {move || (first() > 1).then(|| view! {
-            <button class="button" data-size="sm" data-variant="quiet" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
-                {move || format!("Steps before {}", first())}
-            </button>
-        })}
     }
 }
 
@@ -298,9 +165,7 @@ fn LiveStory(run: RunState, facts: StepFacts, running: Memo<Option<u32>>) -> imp
 
 #[cfg(test)]
 mod tests {
-    use super::super::charts_data::tests::step;
     use super::*;
-    use skillopt_domain::view::RunView;
 
     #[test]
     fn j_goes_to_older_steps_and_k_to_newer_ones() {
@@ -309,15 +174,5 @@ mod tests {
         assert_eq!(neighbour(&all, Some(2), Way::Newer), Some(5));
         assert_eq!(neighbour(&all, Some(1), Way::Older), None);
         assert_eq!(neighbour(&all, None, Way::Older), None);
-    }
-
-    #[test]
-    fn the_rail_is_newest_first_and_opens_each_epoch_once() {
-        let mut steps = vec![step(1), step(2), step(3)];
-        steps[2].epoch = 2;
-        let rows = rail_rows(&points(&RunView::default(), &steps), &steps);
-        let shape: Vec<_> = rows.iter().map(|row| (row.point.step, row.opens_epoch)).collect();
-        assert_eq!(shape, [(3, true), (2, true), (1, false)]);
-        assert_eq!(rows[0].point.current_before, Some(0.5));
     }
 }

@@ -1,9 +1,11 @@
 //! The Trajectories tab: a list with filters at the left, one trajectory at the right. All choices are in the URL.
 
+use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use super::tab::RunTab;
 use super::trajectory_detail::TrajectoryDetail;
+use super::trajectory_filters::{FilterBar, Filters};
 use crate::api::{self, ApiError, ApiResult};
 use crate::components::icon::Icon;
 use crate::components::states::{Empty, ErrorCallout, SkeletonRows};
@@ -13,66 +15,12 @@ use crate::state::keys::{KeyUse, on_single_key};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{TrajectoryPage, TrajectoryQuery, TrajectoryRow};
-use skillopt_domain::outcome::{Outcome, OutcomeCounts, OutcomeKind, RolloutPurpose};
-
-const PAGE: u32 = 100;
+use skillopt_domain::outcome::{Outcome, OutcomeCounts};
 
 /// All trajectories of a task on the selection split: with the skill before and after.
 pub(super) fn task_href(run: RunState, task: &str) -> String {
     let task = String::from(js_sys::encode_uri_component(task));
     format!("{}?purpose=selection&task={task}", run.href(RunTab::Trajectories))
-}
-
-/// The filters, each in the URL.
-#[derive(Clone, Copy)]
-struct Filters {
-    outcome: QueryValue<String>,
-    purpose: QueryValue<String>,
-    step: QueryValue<u32>,
-    task: QueryValue<String>,
-    text: QueryValue<String>,
-}
-
-const PURPOSES: [RolloutPurpose; 3] =
-    [RolloutPurpose::Train, RolloutPurpose::Selection, RolloutPurpose::Test];
-
-impl Filters {
-    fn new() -> Self {
-        Self {
-            outcome: query_value("outcome"),
-            purpose: query_value("purpose"),
-            step: query_value("step"),
-            task: query_value("task"),
-            text: query_value("q"),
-        }
-    }
-
-    fn query(self) -> TrajectoryQuery {
-        let purpose = self.purpose.get();
-        TrajectoryQuery {
-            outcome: self.outcome.get().and_then(|word| OutcomeKind::parse(&word)),
-            purpose: PURPOSES.into_iter().find(|one| Some(one.as_str()) == purpose.as_deref()),
-            step: self.step.get(),
-            set: None,
-            task: self.task.get(),
-            q: self.text.get().filter(|text| !text.is_empty()),
-            cursor: None,
-            limit: Some(PAGE),
-        }
-    }
-
-    fn clear(self) {
-        self.outcome.set(None);
-        self.purpose.set(None);
-        self.step.set(None);
-        self.task.set(None);
-        self.text.set(None);
-    }
-
-    fn is_set(self) -> bool {
-        let query = self.query();
-        query != TrajectoryQuery { limit: Some(PAGE), ..TrajectoryQuery::default() }
-    }
 }
 
 /// The rows that are loaded, page after page.
@@ -108,6 +56,7 @@ pub(super) fn TrajectoriesTab(run: RunState) -> impl IntoView {
         }
     });
     let picked = query_value::<u64>("id");
+    keep_in_view(move || picked.get(), ".trajectories tr[data-cursor]");
     on_single_key(move |key| {
         let by = match key {
             "j" | "ArrowDown" => 1,
@@ -180,86 +129,6 @@ fn Lede(counts: Memo<Option<(OutcomeCounts, u64)>>) -> impl IntoView {
                 </p>
             }
         })
-    }
-}
-
-#[component]
-fn FilterBar(filters: Filters, counts: Memo<Option<(OutcomeCounts, u64)>>) -> impl IntoView {
-    let choice = move |outcome: Option<OutcomeKind>, label: &'static str| {
-        let word = outcome.map(|outcome| outcome.as_str().to_owned());
-        let (is_word, set_word) = (word.clone(), word);
-        let count = move || {
-            counts
-                .get()
-                .map(|(counts, _)| count_of(&counts, outcome))
-                .filter(|_| outcome != Some(OutcomeKind::JudgeError))
-        };
-        view! {
-            <button type="button" aria-pressed=move || (filters.outcome.get() == is_word).to_string()
-                on:click=move |_| filters.outcome.set(set_word.clone())>
-                {label}" "<span class="segmented__n">{move || count().map(|n| fmt::count(u64::from(n)))}</span>
-            </button>
-        }
-    };
-    let typed = move |event| {
-        filters.text.set(Some(event_target_value(&event)).filter(|text| !text.is_empty()));
-    };
-    view! {
-        <div class="filters">
-            <label class="input" data-size="search">
-                <Icon name="search"/>
-                <input type="search" placeholder="Task, title or answer" aria-label="Search trajectories"
-                    prop:value=move || filters.text.get().unwrap_or_default() on:change=typed/>
-            </label>
-            <div class="segmented" role="group" aria-label="Outcome">
-                {choice(None, "All")}
-                {choice(Some(OutcomeKind::Passed), "Passed")}
-                {choice(Some(OutcomeKind::Failed), "Failed")}
-                {choice(Some(OutcomeKind::Refused), "Refused")}
-                {choice(Some(OutcomeKind::InfraError), "Errors")}
-            </div>
-            <PurposeSelect filters/>
-            {move || filters.step.get().map(|step| chip("step", step.to_string(), move || filters.step.set(None)))}
-            {move || filters.task.get().map(|task| chip("task", task, move || filters.task.set(None)))}
-        </div>
-    }
-}
-
-fn count_of(counts: &OutcomeCounts, outcome: Option<OutcomeKind>) -> u32 {
-    match outcome {
-        None => counts.total(),
-        Some(OutcomeKind::Passed) => counts.passed,
-        Some(OutcomeKind::Failed) => counts.failed,
-        Some(OutcomeKind::Refused) => counts.refused,
-        Some(OutcomeKind::InfraError | OutcomeKind::JudgeError) => counts.errors,
-    }
-}
-
-fn chip(name: &'static str, value: String, remove: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <span class="chip">
-            {name}" "<span class="chip__op">"is"</span>" "<b class="medium">{value}</b>
-            <button type="button" aria-label=format!("Remove filter {name}") on:click=move |_| remove()><Icon name="x"/></button>
-        </span>
-    }
-}
-
-#[component]
-fn PurposeSelect(filters: Filters) -> impl IntoView {
-    let option = move |word: &'static str, label: &'static str| {
-        let is_chosen = move || filters.purpose.get().unwrap_or_default() == word;
-        view! { <option value=word prop:selected=is_chosen>{label}</option> }
-    };
-    let choose = move |event| {
-        filters.purpose.set(Some(event_target_value(&event)).filter(|word| !word.is_empty()));
-    };
-    view! {
-        <div class="input" data-size="search">
-            <select aria-label="Split" on:change=choose>
-                {option("", "All splits")}{option("train", "Train")}{option("selection", "Selection")}{option("test", "Test")}
-            </select>
-            <Icon name="down"/>
-        </div>
     }
 }
 
@@ -388,13 +257,6 @@ fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn errors_of_both_kinds_are_counted_together() {
-        let counts = OutcomeCounts { passed: 3, failed: 2, refused: 1, errors: 4 };
-        assert_eq!(count_of(&counts, None), 10);
-        assert_eq!(count_of(&counts, Some(OutcomeKind::InfraError)), 4);
-    }
 
     #[test]
     fn without_rows_there_is_no_neighbour() {

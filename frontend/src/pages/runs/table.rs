@@ -6,7 +6,7 @@ use crate::api;
 use crate::components::copy_button::Command;
 use crate::components::icon::Icon;
 use crate::components::numbers::{Delta, Score};
-use crate::components::run_cells::{RunName, RunState, run_href, spend_words};
+use crate::components::run_cells::{RunName, RunState, best_so_far, run_href, spend_words};
 use crate::components::spark::Spark;
 use crate::components::states::{Empty, ErrorCallout};
 use crate::components::when::When;
@@ -298,6 +298,7 @@ fn Pad(rows: Signal<usize>) -> impl IntoView {
 #[component]
 fn RunRow(at: usize, row: Row, cursor: RwSignal<Option<usize>>) -> impl IntoView {
     let run = row.run;
+    let curve = best_so_far(&run);
     let is_cursor = move || (cursor.get() == Some(at)).then_some("");
     let steps = match run.total_steps {
         Some(total) => format!("{} of {total}", run.n_steps),
@@ -311,7 +312,7 @@ fn RunRow(at: usize, row: Row, cursor: RwSignal<Option<usize>>) -> impl IntoView
             <td data-num class="medium"><Score value=run.best_score/></td>
             <td data-num><Delta before=run.baseline_score after=run.best_score/></td>
             <td data-num class="second">{run.n_selection.map_or(fmt::MISSING.to_owned(), |n| fmt::count(n.into()))}</td>
-            <td><Spark values=&run.spark/></td>
+            <td><Spark values=&curve/></td>
             <td data-num class="second hide-narrow" title=test_title(run.test_best)>{test_words(run.test_initial, run.test_best)}</td>
             <td data-num class="second">{steps}</td>
             <td data-num class="second hide-narrow">{run.n_accepted}</td>

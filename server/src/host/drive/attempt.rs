@@ -2,14 +2,18 @@
 //! heartbeat, and a panic there is an end like others.
 
 use crate::config::{BadConfig, run_config};
-use crate::host::{DiskRunFolder, Hosting, Inputs};
+use crate::host::run_folder::write_now;
+use crate::host::{DiskRunFolder, Hosting, Inputs, config_json};
+use skillopt_domain::config::RunConfig;
 use skillopt_domain::run::RunTransition;
 use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::{Role, SpendByRole};
+use skillopt_engine::TrainError;
+use skillopt_engine::batches::plan;
 use skillopt_engine::ctx::RunCtx;
 use skillopt_engine::meter::Prior;
+use skillopt_engine::ports::Task;
 use skillopt_engine::train::{Ports, TrainFailure, TrainInput, TrainReport, train};
-use skillopt_engine::TrainError;
 use skillopt_store::{RunJournal, RunRow};
 use std::path::Path;
 use std::sync::Arc;
@@ -49,10 +53,12 @@ impl Attempt {
             let folder = DiskRunFolder::open(out_root).map_err(|err| err.to_string())?;
             let inputs = Inputs::load(&for_reading, &out_root.join("_generated_splits"))
                 .map_err(|problems| BadConfig(problems).to_string())?;
+            write_sizes(out_root, &for_reading, &inputs)?;
             Ok::<_, String>((folder, inputs))
         });
         let (folder, inputs) = read.await.map_err(|err| err.to_string())??;
-        let model = |role| hosting.model(&config, role, Some(&row.id)).map_err(|err| err.to_string());
+        let model =
+            |role| hosting.model(&config, role, Some(&row.id)).map_err(|err| err.to_string());
         let ports = Ports {
             target: model(Role::Target)?,
             optimizer: model(Role::Optimizer)?,
@@ -86,6 +92,21 @@ impl Attempt {
     }
 }
 
+/// Notes in `config.json` what the data decides. A plan that does not work is the engine's to report.
+fn write_sizes(out_root: &Path, config: &RunConfig, inputs: &Inputs) -> Result<(), String> {
+    let splits = &inputs.data.splits;
+    let n = |tasks: &[Task]| u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+    let n_train = n(splits.train());
+    let Ok(shape) = plan(config, n_train, n(splits.selection()), n(splits.test())) else {
+        return Ok(());
+    };
+    let path = out_root.join("config.json");
+    let old = std::fs::read_to_string(&path).unwrap_or_default();
+    let new = config_json::with_sizes(&old, config, n_train, shape);
+    write_now(&path, new.as_bytes())
+        .map_err(|err| format!("cannot write {}: {err}", path.display()))
+}
+
 fn broken(err: JoinError) -> String {
     let Ok(panic) = err.try_into_panic() else { return "the engine was stopped".to_owned() };
     let text = panic
@@ -114,7 +135,9 @@ impl Ended {
     pub(super) fn transition(&self, interrupted: bool) -> (RunTransition, Option<String>) {
         match self {
             Self::Finished(_) => (RunTransition::Finish, None),
-            Self::Stopped(failure) if interrupted && matches!(failure.error, TrainError::Cancelled) => {
+            Self::Stopped(failure)
+                if interrupted && matches!(failure.error, TrainError::Cancelled) =>
+            {
                 (RunTransition::LoseOwner, Some("the program was stopped".to_owned()))
             }
             Self::Stopped(failure) => (failure.error.transition(), Some(failure.error.to_string())),

@@ -120,7 +120,9 @@ impl<'a> Pulse<'a> {
                 self.control.cancel();
             }
             // The lease outlives some missed beats; writes of the engine end the run if it is serious.
-            Err(LeaseError::Store(err)) => tracing::warn!(run.id = %self.run, "missed a heartbeat: {err}"),
+            Err(LeaseError::Store(err)) => {
+                tracing::warn!(run.id = %self.run, "missed a heartbeat: {err}");
+            }
         }
     }
 

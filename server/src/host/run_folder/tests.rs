@@ -62,7 +62,8 @@ async fn rollouts_have_rows_and_prediction_folders() {
     let dir = tempfile::tempdir().expect("folder");
     let folder = DiskRunFolder::open(dir.path()).expect("opened");
     let timeout = Outcome::InfraError { code: "timeout".into(), message: "after 300 s".into() };
-    let rollouts = vec![record("a:1", scored(), "<answer>Ada L</answer>"), record("b", timeout, "")];
+    let rollouts =
+        vec![record("a:1", scored(), "<answer>Ada L</answer>"), record("b", timeout, "")];
     folder.write_rollouts("steps/step_0001/rollout", rollouts).await.expect("written");
     let dir = dir.path().join("steps/step_0001/rollout");
     let text = std::fs::read_to_string(dir.join("results.jsonl")).expect("rows");
@@ -73,7 +74,10 @@ async fn rollouts_have_rows_and_prediction_folders() {
     assert_eq!(rows[0]["predicted_answer"], "Ada L");
     assert_eq!((&rows[0]["n_turns"], &rows[0]["agent_ok"]), (&json!(1), &json!(true)));
     assert!(rows[1].get("hard").is_none(), "an error has no score: {}", rows[1]);
-    assert_eq!((&rows[1]["outcome"], &rows[1]["phase"]), (&json!("infra_error"), &json!("timeout")));
+    assert_eq!(
+        (&rows[1]["outcome"], &rows[1]["phase"]),
+        (&json!("infra_error"), &json!("timeout"))
+    );
     assert_eq!(rows[1]["agent_ok"], false);
     let predictions = dir.join("predictions");
     let system = predictions.join("b").join("target_system_prompt.txt");

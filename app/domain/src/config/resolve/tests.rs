@@ -88,7 +88,10 @@ fn c87_a_base_may_ask_for_what_is_not_built_when_a_stronger_source_does_not() {
         Setting { value: Value::Bool(true), ..from(Origin::Base, "optimizer.use_slow_update", "") },
         from(Origin::Base, "model.reasoning_effort", "medium"),
         from(Origin::Flag, "model.target_backend", "mock"),
-        Setting { value: Value::Bool(false), ..from(Origin::File, "optimizer.use_slow_update", "") },
+        Setting {
+            value: Value::Bool(false),
+            ..from(Origin::File, "optimizer.use_slow_update", "")
+        },
         from(Origin::File, "model.reasoning_effort", ""),
     ];
     assert_eq!(resolve(&settings).expect("accepted").get("model.target_backend"), &text("mock"));

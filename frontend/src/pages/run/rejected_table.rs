@@ -1,0 +1,146 @@
+//! The table of rejected edits: a head for each step, a row for each edit, its evidence in a drawer.
+
+use super::edits_table::{EditText, first_line, op_words};
+use super::state::RunState;
+use super::tab::RunTab;
+use crate::components::numbers::Delta;
+use crate::components::status::Status;
+use crate::fmt;
+use leptos::prelude::*;
+use skillopt_domain::api::RejectedEdit;
+use skillopt_domain::edit::EditStatus;
+use skillopt_domain::verdict::Action;
+
+/// Rows drawn at once.
+const WINDOW: usize = 300;
+
+#[component]
+pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> impl IntoView {
+    let shown = RwSignal::new(WINDOW);
+    let body = move || {
+        rows.with(|rows| {
+            let limit = shown.get().min(rows.len());
+            (0..limit)
+                .map(|at| {
+                    let opens = at == 0 || rows[at - 1].step != rows[at].step;
+                    let number = rows[..=at]
+                        .iter()
+                        .rev()
+                        .take_while(|edit| edit.step == rows[at].step)
+                        .count();
+                    let head = opens.then(|| step_head(run, &rows[at]));
+                    view! { {head} <RejectedRow run edit=rows[at].clone() number/> }
+                })
+                .collect_view()
+        })
+    };
+    let left = move || rows.with(Vec::len).saturating_sub(shown.get());
+    view! {
+        <div class="panel">
+            <div class="scroll-x" tabindex="0" role="region" aria-label="Rejected edits">
+                <table class="table">
+                    <thead><tr>
+                        <th scope="col" data-col="id">"Edit"</th>
+                        <th scope="col" class="hide-narrow" data-col="op">"Op"</th>
+                        <th scope="col">"Text"</th>
+                        <th scope="col" class="hide-narrow">"Status"</th>
+                        <th scope="col" data-num>"Change"</th>
+                        <th scope="col" data-num title="Other steps that proposed something similar">"Again"</th>
+                    </tr></thead>
+                    <tbody>{body}</tbody>
+                </table>
+            </div>
+            <div class="panel__foot">
+                <span>{move || format!("{} of {}", shown.get().min(rows.with(Vec::len)), rows.with(Vec::len))}</span>
+                {move || (left() > 0).then(|| view! {
+                    <span class="end"><button class="link" type="button" on:click=move |_| shown.update(|n| *n += WINDOW)>"Show more"</button></span>
+                })}
+            </div>
+        </div>
+    }
+}
+
+fn step_head(run: RunState, edit: &RejectedEdit) -> impl IntoView + use<> {
+    let scores = edit.before.zip(edit.after).map(|(before, after)| {
+        let n = edit.n.map_or_else(String::new, |n| {
+            format!(" on {}", fmt::plural(u64::from(n), "task", "tasks"))
+        });
+        view! {
+            <span><b class="medium">{format!("{before:.3} → {after:.3}")}</b>{n}</span>
+            <span>{format!("{} fixed, {} broke", edit.n_fixed, edit.n_broke)}</span>
+        }
+    });
+    view! {
+        <tr class="table__group"><td colspan="6">
+            <span class="row" data-gap="wide">
+                <b class="medium">{format!("Step {}", edit.step)}</b>
+                {scores}
+                <span class="end"><a class="link" href=run.step_href(edit.step)>"Open step"</a></span>
+            </span>
+        </td></tr>
+    }
+}
+
+#[component]
+fn RejectedRow(run: RunState, edit: RejectedEdit, number: usize) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let again = match edit.proposed_again_in.len() {
+        0 => view! { <span class="table__dim">"never"</span> }.into_any(),
+        times => view! { <b class="medium">{format!("{times}×")}</b> }.into_any(),
+    };
+    let status = if edit.report.status == EditStatus::Applied {
+        view! { <Status look=Action::Reject text="lost at the gate"/> }.into_any()
+    } else {
+        view! { <Status look=edit.report.status/> }.into_any()
+    };
+    let shown = StoredValue::new(edit.clone());
+    let toggle = move |_| is_open.update(|open| *open = !*open);
+    view! {
+        <tr aria-selected=move || is_open.get().to_string()>
+            <td class="mono muted">{format!("{}·e{number}", edit.step)}</td>
+            <td class="second hide-narrow">{op_words(&edit.report.edit.op)}</td>
+            <td class="table__wrap">
+                <button class="edit-open" type="button" aria-expanded=move || is_open.get().to_string() on:click=toggle>
+                    {first_line(edit.report.edit.gist())}
+                </button>
+            </td>
+            <td class="hide-narrow">{status}</td>
+            <td data-num><Delta before=edit.before after=edit.after/></td>
+            <td data-num>{again}</td>
+        </tr>
+        {move || is_open.get().then(|| view! {
+            <tr><td class="table__drawer" colspan="6"><RejectedDrawer run edit=shown.get_value()/></td></tr>
+        })}
+    }
+}
+
+#[component]
+fn RejectedDrawer(run: RunState, edit: RejectedEdit) -> impl IntoView {
+    let again = (!edit.proposed_again_in.is_empty()).then(|| {
+        let links = edit.proposed_again_in.iter().map(|step| {
+            view! { " "<a class="link" href=run.step_href(*step)>{format!("step {step}")}</a> }
+        });
+        view! { <p>"Something similar was proposed in"{links.collect_view()}</p> }
+    });
+    let detail = Some(edit.report.detail.clone())
+        .filter(|detail| !detail.is_empty() && *detail != edit.reason);
+    let evidence = edit.after.is_some().then(|| {
+        let href =
+            format!("{}?step={}&purpose=selection", run.href(RunTab::Trajectories), edit.step);
+        view! { <p><a class="link" href=href>"Trajectories of this candidate"</a></p> }
+    });
+    let from = fmt::plural(u64::from(edit.report.edit.support_count), "trajectory", "trajectories");
+    view! {
+        <div class="drawer">
+            <div><div class="stat__label">"Edit"</div><EditText edit=edit.report.edit.clone()/></div>
+            <div class="stack">
+                <div class="stat__label">"Why it is not in the skill"</div>
+                <p>{edit.reason}</p>
+                {detail.map(|detail| view! { <p class="second">{detail}</p> })}
+                <p class="small muted">{format!("Proposed from {from}.")}</p>
+                {again}
+                {evidence}
+            </div>
+        </div>
+    }
+}

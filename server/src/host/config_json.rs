@@ -1,0 +1,60 @@
+//! `config.json` of a run folder: the flat keys of the Python system, and what follows from them.
+
+use crate::config::flat_json;
+use serde_json::{Map, Value};
+use skillopt_domain::config::{Resolved, RunConfig};
+use skillopt_domain::spend::Role;
+use skillopt_engine::batches::RunShape;
+use std::path::{Path, PathBuf};
+
+/// The file of a new run. The folder names itself relatively, so that it can be moved.
+pub(super) fn first(
+    resolved: &Resolved,
+    config: &RunConfig,
+    wanted: Option<&Path>,
+    folder: &Path,
+) -> String {
+    let mut keys = flat_json(resolved);
+    let own_name = || folder.file_name().map(PathBuf::from).unwrap_or_default();
+    let out_root = wanted.filter(|path| path.is_relative()).map_or_else(own_name, PathBuf::from);
+    keys.insert("out_root".to_owned(), out_root.display().to_string().into());
+    for role in Role::ALL {
+        let model = config.role(role);
+        keys.insert(format!("{role}_backend"), model.backend.as_str().into());
+        keys.insert(format!("{role}_model"), model.model.clone().into());
+    }
+    // What this program always does, in the words of the Python system.
+    for (key, value) in [("skill_update_mode", "patch"), ("lr_control_mode", "fixed")] {
+        keys.insert(key.to_owned(), value.into());
+    }
+    for (key, value) in [
+        ("use_gate", true),
+        ("use_slow_update", false),
+        ("use_meta_skill", false),
+        ("use_skill_aware_reflection", false),
+        ("use_semantic_density", false),
+    ] {
+        keys.insert(key.to_owned(), value.into());
+    }
+    text(keys)
+}
+
+/// The same file with the sizes that are known once the data is read.
+pub(super) fn with_sizes(old: &str, config: &RunConfig, n_train: u32, shape: RunShape) -> String {
+    let mut keys: Map<String, Value> = serde_json::from_str(old).unwrap_or_default();
+    let steps = u64::from(shape.steps_per_epoch);
+    let sizes = [
+        ("train_size", u64::from(n_train)),
+        ("steps_per_epoch", steps),
+        ("batches_per_epoch", steps * u64::from(config.train.accumulation)),
+        ("samples_per_epoch", u64::from(n_train)),
+    ];
+    for (key, size) in sizes {
+        keys.insert(key.to_owned(), size.into());
+    }
+    text(keys)
+}
+
+fn text(keys: Map<String, Value>) -> String {
+    format!("{:#}\n", Value::Object(keys))
+}
