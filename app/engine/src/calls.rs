@@ -190,7 +190,7 @@ impl Calls {
             Ok(None) => return None,
             Err(reached) => return Some(Err(CallError::Cap(reached))),
         };
-        let called = self.model(role).chat(request, sample, self.ctx.cancel_token()).await;
+        let called = self.model(role).chat(request, sample, self.ctx.abort_token()).await;
         let result = match called {
             Ok(reply) => self.keep(role, request, key, reply, admission).await,
             Err(error) => self.keep_failure(role, key, error, admission).await,

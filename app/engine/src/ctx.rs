@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+/// How long calls in flight may go on after a cancel: they are paid for, so their answers are worth a wait.
+pub const GRACE: Duration = Duration::from_secs(8);
 
 /// What a person last asked of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +22,7 @@ pub enum Leash {
 #[derive(Clone, Debug)]
 pub struct RunCtx {
     cancel: CancellationToken,
+    abort: CancellationToken,
     leash: watch::Receiver<Leash>,
     in_flight: Arc<AtomicU32>,
 }
@@ -43,11 +48,11 @@ impl RunControl {
                 leash: Arc::new(sender),
                 in_flight: Arc::clone(&in_flight),
             },
-            RunCtx { cancel, leash: receiver, in_flight },
+            RunCtx { cancel, abort: CancellationToken::new(), leash: receiver, in_flight },
         )
     }
 
-    /// No new call is made; calls in flight are ended, what was answered is kept.
+    /// No new call is made; calls in flight have [`GRACE`] to be answered and recorded.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
@@ -74,6 +79,20 @@ impl RunCtx {
     #[must_use]
     pub fn cancel_token(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Fires when calls in flight are given up: some time after the run was cancelled.
+    #[must_use]
+    pub(crate) fn abort_token(&self) -> &CancellationToken {
+        &self.abort
+    }
+
+    /// Gives up calls in flight when the run has been cancelled for [`GRACE`]. Never returns. Safe to drop.
+    pub(crate) async fn abort_after_grace(&self) -> std::convert::Infallible {
+        self.cancel.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+        self.abort.cancel();
+        std::future::pending().await
     }
 
     /// The run was cancelled.

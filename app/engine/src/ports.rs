@@ -249,7 +249,8 @@ pub trait Model: Send + Sync + Debug {
     /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase;
 
-    /// Answers. Retries by itself; ends early with [`ModelErrorKind::Cancelled`] when `cancel` fires.
+    /// Answers. Retries by itself; gives up with [`ModelErrorKind::Cancelled`] when `cancel` fires, which is
+    /// some time after the run was cancelled.
     ///
     /// # Errors
     /// [`ModelError`] when no answer came.

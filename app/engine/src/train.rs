@@ -104,7 +104,10 @@ pub async fn train(
     ports: &Ports,
 ) -> Result<TrainReport, TrainFailure> {
     let run = Run::new(ctx, input, ports);
-    let result = train_run(&run).await;
+    let result = tokio::select! {
+        result = train_run(&run) => result,
+        never = ctx.abort_after_grace() => match never {},
+    };
     let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
     match result {
         Ok(best) => Ok(TrainReport { best_skill: best.text().to_owned(), spend, active_ms }),
@@ -799,7 +802,10 @@ pub async fn measure(
         preflight_role(&run, Role::Target).await?;
         measure_skill(&run, order).await
     };
-    let result = result.await;
+    let result = tokio::select! {
+        result = result => result,
+        never = ctx.abort_after_grace() => match never {},
+    };
     let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
     match result {
         Ok(rollouts) => Ok(Measurement {

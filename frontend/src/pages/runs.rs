@@ -1,7 +1,10 @@
 //! All runs: a table that stays quick at ten thousand rows. The URL holds filter, text and sort.
 
+mod columns;
 mod filters;
+mod no_runs;
 mod query;
+mod row;
 mod rows;
 mod table;
 
@@ -10,12 +13,13 @@ use crate::components::icon::Icon;
 use crate::components::states::BoundaryError;
 use crate::fmt;
 use crate::state::page::{self, Crumb};
+use columns::TableSkeleton;
 use filters::{SearchField, StatusViews};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use query::ListQuery;
-use table::{RunTable, TableSkeleton};
+use table::RunTable;
 
 #[component]
 pub(crate) fn RunsPage() -> impl IntoView {

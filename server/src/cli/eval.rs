@@ -14,6 +14,7 @@ use serde_json::json;
 use skillopt_domain::api::EvalRow;
 use skillopt_domain::config::Resolved;
 use skillopt_domain::event::Progress;
+use skillopt_domain::run::RunTransition;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::TrainError;
 use skillopt_engine::ctx::RunControl;
@@ -165,7 +166,7 @@ impl Evaluation {
             .collect();
         let total = self.spend.total();
         json!({
-            "status": if measured.failure.is_none() { "done" } else { "failed" },
+            "status": status_word(measured),
             "skill": args.skill,
             "skill_sha256": measured.skill.sha(),
             "split": skillopt_engine::splits::SplitName::from(args.split).folder(),
@@ -246,6 +247,15 @@ fn flip_rate(measurements: &[Measurement]) -> Option<f64> {
 
 fn count(n: usize) -> Option<f64> {
     u32::try_from(n).ok().map(f64::from)
+}
+
+/// `done`, `cancelled` or `failed`.
+fn status_word(measured: &Measured) -> &'static str {
+    match &measured.failure {
+        None => "done",
+        Some(failure) if failure.error.transition() == RunTransition::ConfirmCancel => "cancelled",
+        Some(_) => "failed",
+    }
 }
 
 #[cfg(test)]

@@ -44,17 +44,34 @@ impl fmt::Debug for Environment {
 
 /// The variable that holds the key of a role: the one that the config names, else the role's own, else
 /// the common one. `None` when none of them is set.
+///
+/// A key that nobody named goes only to the host that the environment names beside it: an address from a file
+/// or a form never receives a key that was meant for another host.
 #[must_use]
-pub fn api_key_variable(env: &Environment, role: Role, named: &str) -> Option<String> {
-    let candidates = if named.is_empty() {
-        vec![
-            format!("{}_OPENAI_COMPATIBLE_API_KEY", prefix(role)),
-            "OPENAI_COMPATIBLE_API_KEY".into(),
-        ]
-    } else {
-        vec![named.to_owned()]
-    };
-    candidates.into_iter().find(|name| env.get(name).is_some())
+pub fn api_key_variable(
+    env: &Environment,
+    role: Role,
+    named: &str,
+    base_url: &str,
+) -> Option<String> {
+    if !named.is_empty() {
+        return env.get(named).map(|_| named.to_owned());
+    }
+    let own = format!("{}_OPENAI_COMPATIBLE", prefix(role));
+    let common = "OPENAI_COMPATIBLE".to_owned();
+    [own, common].into_iter().find_map(|prefix| {
+        let key = format!("{prefix}_API_KEY");
+        env.get(&key)?;
+        let home = env
+            .get(&format!("{prefix}_BASE_URL"))
+            .or_else(|| env.get("OPENAI_COMPATIBLE_BASE_URL"))?;
+        (origin_of(home) == origin_of(base_url)).then_some(key)
+    })
+}
+
+/// Scheme, host and port of an address.
+fn origin_of(url: &str) -> String {
+    url.trim().splitn(4, '/').take(3).collect::<Vec<_>>().join("/").to_ascii_lowercase()
 }
 
 /// Variables that choose backends. They come first: what else counts depends on them.

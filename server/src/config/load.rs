@@ -73,6 +73,7 @@ fn check(
     let of_models: Vec<Setting> = of_models.collect();
     settings.extend(of_models);
     settings.extend_from_slice(flags);
+    drop_overruled_backends(&mut settings);
     match resolve(&settings) {
         Ok(resolved) if problems.is_empty() => Ok(resolved),
         Ok(_) => Err(BadConfig(problems)),
@@ -81,6 +82,21 @@ fn check(
             Err(BadConfig(problems))
         }
     }
+}
+
+/// `model.backend` sets both roles, so it overrules what a weaker source says of one role: a flag that asks
+/// for simulated models is never turned into paid calls by an environment variable.
+fn drop_overruled_backends(settings: &mut Vec<Setting>) {
+    let both = settings
+        .iter()
+        .filter(|setting| setting.path == "model.backend" && !is_blank(&setting.value))
+        .map(|setting| setting.place.origin)
+        .max();
+    let Some(both) = both else { return };
+    settings.retain(|setting| {
+        let of_role = Role::ALL.iter().any(|role| setting.path == format!("model.{role}_backend"));
+        !of_role || setting.place.origin >= both
+    });
 }
 
 /// Variables of real models do not reach a role that is simulated.

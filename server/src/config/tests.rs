@@ -263,12 +263,20 @@ fn the_variable_of_a_key_is_the_named_one_else_the_role_s_else_the_common_one() 
         ("MY_KEY", "1"),
         ("TARGET_OPENAI_COMPATIBLE_API_KEY", "2"),
         ("OPENAI_COMPATIBLE_API_KEY", "3"),
+        ("OPENAI_COMPATIBLE_BASE_URL", "https://home.example/v1"),
     ]);
-    let variable = |role, named| api_key_variable(&env, role, named);
+    let at = |role, named, url| api_key_variable(&env, role, named, url);
+    let variable = |role, named| at(role, named, "https://home.example/other");
     assert_eq!(variable(Role::Target, "MY_KEY").as_deref(), Some("MY_KEY"));
     assert_eq!(variable(Role::Target, "NOT_SET"), None);
     assert_eq!(variable(Role::Target, "").as_deref(), Some("TARGET_OPENAI_COMPATIBLE_API_KEY"));
     assert_eq!(variable(Role::Optimizer, "").as_deref(), Some("OPENAI_COMPATIBLE_API_KEY"));
+    for foreign in
+        ["https://evil.example/v1", "http://home.example/v1", "https://home.example:81/v1"]
+    {
+        assert_eq!(at(Role::Target, "", foreign), None, "{foreign}");
+        assert_eq!(at(Role::Target, "MY_KEY", foreign).as_deref(), Some("MY_KEY"));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Hosting;
 use super::inputs::{Inputs, problem};
-use crate::config::{BadConfig, run_config};
+use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::spend::Role;
@@ -31,7 +31,7 @@ impl Hosting {
             Err(problems) => check.problems = problems,
         }
         for role in Role::ALL {
-            match self.model(&config, role, None) {
+            match self.model_to_describe(&config, role) {
                 Ok(_) => check.checks.push(self.describe_model(&config, role)),
                 Err(problem) => check.problems.push(problem),
             }
@@ -56,14 +56,17 @@ impl Hosting {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);
         }
-        let has_key = self.has_key(config, role);
-        let detail = if has_key { String::new() } else { "No key is sent.".to_owned() };
+        let key = api_key_variable(&self.shared.env, role, &model.api_key_env, &model.base_url);
+        let detail = key.map_or_else(
+            || {
+                format!(
+                    "No key is sent. To send one to this address, name its variable in \
+                     model.{role}_api_key_env, or set the address by the environment too."
+                )
+            },
+            |variable| format!("The key in {variable} is sent to this address."),
+        );
         ok(label, format!("{} at {}", model.model, model.base_url), &detail)
-    }
-
-    fn has_key(&self, config: &RunConfig, role: Role) -> bool {
-        crate::config::api_key_variable(&self.shared.env, role, &config.role(role).api_key_env)
-            .is_some()
     }
 }
 

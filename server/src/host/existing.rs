@@ -62,10 +62,9 @@ impl Hosting {
     }
 }
 
+/// A `config.json` alone is what a process leaves that dies before the run is noted: nothing was done then.
 fn is_run_folder(folder: &Path) -> bool {
-    ["config.json", "history.json", "runtime_state.json"]
-        .iter()
-        .any(|name| folder.join(name).exists())
+    ["history.json", "runtime_state.json"].iter().any(|name| folder.join(name).exists())
 }
 
 fn differences(there: &Resolved, wanted: &Resolved) -> Vec<Difference> {

@@ -9,16 +9,35 @@ use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
 use skillopt_models::mock::{MockOptimizer, MockTarget};
-use skillopt_models::{HttpModel, HttpModelSetup, Secret};
+use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret};
 use std::sync::Arc;
 
 impl Hosting {
-    /// The model of a role. Makes no call.
+    /// The model of a role of a run that starts. Makes no call.
     pub(super) fn model(
         &self,
         config: &RunConfig,
         role: Role,
         run: Option<&RunId>,
+    ) -> Result<Arc<dyn Model>, ConfigProblem> {
+        self.model_with(config, role, run, &self.shared.endpoints)
+    }
+
+    /// The model of a role, only to look at it: no limiter of a running run is touched.
+    pub(super) fn model_to_describe(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<Arc<dyn Model>, ConfigProblem> {
+        self.model_with(config, role, None, &Endpoints::new())
+    }
+
+    fn model_with(
+        &self,
+        config: &RunConfig,
+        role: Role,
+        run: Option<&RunId>,
+        endpoints: &Arc<Endpoints>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
         let settings = config.role(role);
         match (settings.backend, role) {
@@ -32,7 +51,7 @@ impl Hosting {
                     max_concurrency: config.max_concurrency,
                     run,
                 };
-                let model = HttpModel::new(setup, &self.shared.endpoints)
+                let model = HttpModel::new(setup, endpoints)
                     .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
                 Ok(Arc::new(model))
             }
@@ -41,8 +60,9 @@ impl Hosting {
 
     /// The key of a role; `None` when no variable holds one, as local servers allow.
     fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
-        let named = &config.role(role).api_key_env;
-        match api_key_variable(&self.shared.env, role, named) {
+        let settings = config.role(role);
+        let named = &settings.api_key_env;
+        match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
             Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
             None if named.is_empty() => Ok(None),
             None => Err(problem(
@@ -59,7 +79,7 @@ impl Hosting {
         Role::ALL
             .into_iter()
             .filter_map(|role| {
-                let model = self.model(&config, role, None).ok()?;
+                let model = self.model_to_describe(&config, role).ok()?;
                 Some(WireRow { role: role.to_string(), identity: model.identity().to_string() })
             })
             .collect()

@@ -576,6 +576,24 @@ async fn cancel_stops_and_resume_goes_on() {
 }
 
 #[tokio::test]
+async fn c48_a_cancel_lets_calls_in_flight_be_answered_and_recorded() {
+    let world = World::new();
+    let (control, ctx) = RunControl::new();
+    let cancelling = control.clone();
+    let target = ScriptedModel::new("target", move |request, _| {
+        if request.phase.contains("selection_eval_baseline") {
+            cancelling.cancel();
+        }
+        target_reply(request)
+    });
+    let ports = Ports { target: target.clone(), ..world.ports(Arc::default()) };
+    train(&ctx, &input(&[]), &ports).await.expect_err("cancelled");
+    let paid = target.seen().iter().filter(|request| request.purpose == Purpose::Qa).count();
+    assert!(paid > 1, "several calls were in flight");
+    assert_eq!(world.ledger.len(), paid + 2, "all of them are recorded, and both preflights");
+}
+
+#[tokio::test]
 async fn c53_a_run_without_selection_tasks_is_refused_before_any_call() {
     let world = World::new();
     let splits = Splits::try_new(WordBenchmark::tasks("train", 8), vec![], vec![]).expect("splits");

@@ -104,7 +104,7 @@ pub(crate) fn classify(refusal: Refusal<'_>) -> Failure {
         401 | 403 => fail(ModelErrorKind::Authentication, Again::Never),
         402 => fail(ModelErrorKind::QuotaExhausted, Again::Never),
         429 => within_limit(fail(ModelErrorKind::RateLimited, again), refusal.longest_wait),
-        408 => fail(ModelErrorKind::Timeout, again),
+        408 => within_limit(fail(ModelErrorKind::Timeout, again), refusal.longest_wait),
         409 | 425 | 500.. => {
             within_limit(fail(ModelErrorKind::Server, again), refusal.longest_wait)
         }
