@@ -224,7 +224,8 @@ async fn assemble(
     stop: &CancellationToken,
 ) -> Result<AppState, StoreFailure> {
     let (store, clock) = (hosting.store().clone(), hosting.clock());
-    let working_dir = std::env::current_dir().ok();
+    // The root of the file system is where services start by default; it must not open every folder.
+    let working_dir = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
     let folders = options.adopt_roots.iter().cloned().chain(working_dir);
     let roots = AdoptRoots::new(options.home.clone(), folders.chain([options.data_dir.clone()]));
     Ok(AppState::new(Parts {

@@ -113,12 +113,13 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             ),
         ),
         EventKind::Aggregated { step, n_edits_in, edits, .. } => {
-            format!("Step {step}: {n_edits_in} edits merged into {}.", edits.len())
+            let before = fmt::plural(u64::from(*n_edits_in), "edit", "edits");
+            format!("Step {step}: {before} merged into {}.", edits.len())
         }
         EventKind::Selected { step, budget, ranking, edits } => {
             format!(
-                "Step {step}: {} edits for a budget of {budget}; {}.",
-                edits.len(),
+                "Step {step}: {} for a budget of {budget}; {}.",
+                fmt::plural(u64::try_from(edits.len()).unwrap_or(0), "edit", "edits"),
                 ranking_words(*ranking)
             )
         }

@@ -219,7 +219,7 @@ fn merged(facts: &StepFacts) -> Option<AnyView> {
         let replies = fmt::plural(u64::from(fallbacks), "merge reply", "merge replies");
         view! { <span class="text-warn">{format!(" {replies} could not be used; those edits were joined as they were.")}</span> }
     });
-    let inner = view! { <p><b>{format!("{n_in} edits → {n_out}.")}</b>{fallbacks}</p> };
+    let inner = view! { <p><b>{format!("{} → {n_out}.", fmt::plural(u64::from(n_in), "edit", "edits"))}</b>{fallbacks}</p> };
     Some(part("merge", "Patches merged", note, None, inner.into_any()))
 }
 
