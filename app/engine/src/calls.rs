@@ -301,3 +301,88 @@ impl Calls {
         Sha256Hex::of(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ctx::RunControl;
+    use crate::meter::Prior;
+    use crate::ports::{Message, Purpose};
+    use crate::testing::{MemoryLedger, ScriptedModel, TickingClock, reply};
+    use skillopt_domain::config::Limits;
+
+    fn calls(model: &str) -> Calls {
+        let (_control, ctx) = RunControl::new();
+        let limits = Limits {
+            max_calls: None,
+            max_tokens: None,
+            max_cost_usd_micros: None,
+            max_ms: None,
+            error_share: 0.1,
+        };
+        let scripted = || ScriptedModel::new(model, |_, _| Ok(reply("x")));
+        let meter = Meter::new(limits, Prior::default(), Arc::new(TickingClock::default()));
+        let models: (Arc<dyn Model>, Arc<dyn Model>) = (scripted(), scripted());
+        Calls::new(&ctx, models, Arc::new(MemoryLedger::default()), Arc::default(), meter)
+    }
+
+    fn request(skill: &str, user: &str, max_tokens: Option<u32>) -> ChatRequest {
+        ChatRequest {
+            messages: vec![Message::system(skill), Message::user(user)],
+            max_tokens,
+            purpose: Purpose::Qa,
+            phase: "step_0001".into(),
+        }
+    }
+
+    fn sample(seed: u64, epoch: u32, repeat: u32, fresh: Option<&str>) -> Sample {
+        Sample { seed, epoch, repeat, fresh: fresh.map(str::to_owned) }
+    }
+
+    #[test]
+    fn c52_another_model_limit_skill_text_or_draw_is_another_call() {
+        let draw = sample(42, 1, 0, None);
+        let base = request("skill", "question", None);
+        let key = calls("a").key_of(Role::Target, &base, &draw);
+        let others = [
+            calls("b").key_of(Role::Target, &base, &draw),
+            calls("a").key_of(Role::Target, &request("skill", "question", Some(64)), &draw),
+            calls("a").key_of(Role::Target, &request("skill ", "question", None), &draw),
+            // The border between two messages counts as well.
+            calls("a").key_of(Role::Target, &request("skillq", "uestion", None), &draw),
+            calls("a").key_of(Role::Target, &base, &sample(43, 1, 0, None)),
+            calls("a").key_of(Role::Target, &base, &sample(42, 2, 0, None)),
+            calls("a").key_of(Role::Target, &base, &sample(42, 1, 1, None)),
+            calls("a").key_of(Role::Target, &base, &sample(42, 1, 0, Some("anew"))),
+        ];
+        for (at, other) in others.iter().enumerate() {
+            assert_ne!(other, &key, "case {at}");
+        }
+        assert_eq!(calls("a").key_of(Role::Target, &base, &draw), key);
+    }
+
+    #[test]
+    fn c52_why_and_where_a_call_is_made_is_not_part_of_its_key() {
+        let draw = sample(42, 1, 0, None);
+        let base = request("skill", "question", None);
+        let elsewhere = ChatRequest { phase: "test_eval".into(), ..base.clone() };
+        let calls = calls("a");
+        assert_eq!(
+            calls.key_of(Role::Target, &base, &draw),
+            calls.key_of(Role::Target, &elsewhere, &draw)
+        );
+    }
+
+    #[tokio::test]
+    async fn identical_calls_in_flight_are_made_once() {
+        let calls = calls("a");
+        let (draw, base) = (sample(42, 1, 0, None), request("skill", "question", None));
+        let asked = || calls.ask(Role::Target, &base, &draw);
+        let (one, two, three) = futures::future::join3(asked(), asked(), asked()).await;
+        for answer in [one, two, three] {
+            assert_eq!(answer.expect("answered").reply.text, "x");
+        }
+        assert_eq!(calls.meter.spend().target.calls, 1);
+        assert_eq!(calls.meter.spend().target.cached, 2);
+    }
+}
