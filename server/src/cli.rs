@@ -59,7 +59,12 @@ pub fn main() -> ExitCode {
     };
     let mut output = Output::of_process();
     log_to_stderr(matches!(cli.command, Command::Serve(_)));
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if !matches!(cli.command, Command::Serve(_)) {
+        // One run computes on a thread of its own; more workers would only wake each other.
+        builder.worker_threads(1);
+    }
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(err) => {
             output.error(&format!("cannot start: {err}"));
