@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::ctx::RunControl;
-use crate::ports::{Billed, ChatReply, ModelError};
+use crate::ports::{Billed, ChatReply, ChatRequest, ModelError, ModelErrorKind, Purpose};
 use crate::testing::{
     MemoryFolder, MemoryJournal, MemoryLedger, ScriptedModel, TickingClock, WordBenchmark, reply,
 };
@@ -12,6 +12,7 @@ use skillopt_domain::config::{Origin, Place, Resolved, Setting, Value, resolve};
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::event::RunEvent;
 use skillopt_domain::run::RunTransition;
+use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
 /// Task `x-N` passes when the skill holds "rule <N mod 4>", unless it holds "poison".
