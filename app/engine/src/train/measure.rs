@@ -38,7 +38,7 @@ pub struct Measurement {
 /// Measures a skill on a split, after one preflight call of the target.
 ///
 /// # Errors
-/// As [`train`].
+/// As [`super::train`].
 pub async fn measure(
     ctx: &RunCtx,
     input: &MeasureInput,
