@@ -225,3 +225,12 @@ impl OutcomeCounts {
         self.passed + self.failed + self.refused + self.errors
     }
 }
+
+impl std::ops::AddAssign for OutcomeCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.refused += other.refused;
+        self.errors += other.errors;
+    }
+}

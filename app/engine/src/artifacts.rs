@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct Artifacts {
     baseline: Measured,
+    steps_per_epoch: u32,
     history: Vec<Value>,
     test_initial: Option<MeanScore>,
     test_best: Option<MeanScore>,
@@ -56,8 +57,8 @@ impl StateView<'_> {
 }
 
 impl Artifacts {
-    pub(crate) fn new(baseline: Measured) -> Self {
-        Self { baseline, history: Vec::new(), test_initial: None, test_best: None }
+    pub(crate) fn new(baseline: Measured, steps_per_epoch: u32) -> Self {
+        Self { baseline, steps_per_epoch, history: Vec::new(), test_initial: None, test_best: None }
     }
 
     pub(crate) async fn write_selection(
@@ -88,7 +89,7 @@ impl Artifacts {
         state: &StateView<'_>,
         news: News,
     ) -> Result<(), TrainError> {
-        let row = history_row(run, facts, summary, state);
+        let row = history_row(self.steps_per_epoch, facts, summary, state);
         if news == News::Known {
             self.history.push(row);
             return Ok(());
@@ -209,19 +210,15 @@ fn python_status(report: &EditReport) -> String {
 }
 
 fn history_row(
-    run: &Run<'_>,
+    steps_per_epoch: u32,
     facts: &StepFacts,
     summary: &StepSummary,
     state: &StateView<'_>,
 ) -> Value {
-    let n_train = run.input.splits.train().len();
-    let per_step = u64::from(run.input.config.train.batch_size)
-        * u64::from(run.input.config.train.accumulation);
-    let steps_per_epoch = u64::try_from(n_train).unwrap_or(u64::MAX).div_ceil(per_step).max(1);
     let mut row = json!({
         "step": facts.step,
         "epoch": facts.epoch,
-        "step_in_epoch": u64::from(facts.step.saturating_sub(1)) % steps_per_epoch,
+        "step_in_epoch": facts.step.saturating_sub(1) % steps_per_epoch.max(1),
         "rollout_hard": facts.rollout.map(|score| six(score.hard)),
         "rollout_soft": facts.rollout.map(|score| six(score.soft)),
         "rollout_n": facts.rollout.map_or(0, |score| score.n),

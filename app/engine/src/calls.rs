@@ -141,7 +141,7 @@ impl Calls {
         request: &ChatRequest,
         sample: &Sample,
     ) -> Result<Answer, CallError> {
-        let key = self.key(role, request, sample);
+        let key = self.key_of(role, request, sample);
         let result = loop {
             self.meter.wait_while_paused(&self.ctx).await;
             if self.ctx.is_cancelled() || self.stopping.load(Ordering::Acquire) {
@@ -249,12 +249,6 @@ impl Calls {
         }
     }
 
-    /// The ledger key of a call.
-    #[must_use]
-    pub fn key_of(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
-        self.key(role, request, sample)
-    }
-
     /// The recorded reply of a call of this run.
     ///
     /// # Errors
@@ -271,9 +265,10 @@ impl Calls {
         Ok(reply)
     }
 
-    /// Hash of everything that shapes the answer: version, backend with all wire parameters, token limit,
+    /// The ledger key of a call: hash of everything that shapes the answer: version, backend with all wire parameters, token limit,
     /// messages and sample. Every part is preceded by its length, so that no two requests share a text.
-    fn key(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
+    #[must_use]
+    pub fn key_of(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
         let identity = match role {
             Role::Target => &self.target_identity,
             Role::Optimizer => &self.optimizer_identity,

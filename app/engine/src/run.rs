@@ -178,10 +178,7 @@ impl<'a> Run<'a> {
         sample: &str,
     ) -> Result<(), TrainError> {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
-        totals.errors += counts.errors;
-        totals.passed += counts.passed;
-        totals.failed += counts.failed;
-        totals.refused += counts.refused;
+        *totals += counts;
         if self.is_broken(*totals) {
             let (errors, attempts) = (totals.errors, totals.total());
             return Err(TrainError::TooManyErrors { errors, attempts, sample: sample.to_owned() });

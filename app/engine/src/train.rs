@@ -118,7 +118,7 @@ async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {
     let shape = shape_of(run)?;
     announce(run, shape).await?;
     preflight(run).await?;
-    let mut state = baseline(run).await?;
+    let mut state = baseline(run, shape).await?;
     let n_train = run.input.splits.train().len();
     for epoch in 1..=run.input.config.train.num_epochs {
         let batches = epoch_batches(&run.input.config.train, epoch, n_train);

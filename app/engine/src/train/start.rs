@@ -106,7 +106,7 @@ pub(super) async fn preflight_role(run: &Run<'_>, role: Role) -> Result<u64, Tra
     }
 }
 
-pub(super) async fn baseline(run: &Run<'_>) -> Result<TrainState, TrainError> {
+pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainState, TrainError> {
     run.emit("phase/baseline", EventKind::PhaseStarted(Phase::Baseline)).await?;
     let skill = run.input.skill.clone();
     let rollouts = measure_skill(
@@ -137,6 +137,6 @@ pub(super) async fn baseline(run: &Run<'_>) -> Result<TrainState, TrainError> {
         buffer: StepBuffer::default(),
         measured: cache,
         last_was_inconclusive: false,
-        artifacts: Artifacts::new(baseline),
+        artifacts: Artifacts::new(baseline, shape.steps_per_epoch),
     })
 }

@@ -178,7 +178,10 @@ fn facts_of(
     scored: &[Rollouts],
 ) -> StepFacts {
     let outcomes = || scored.iter().flat_map(|rollouts| &rollouts.set.outcomes);
-    let counts = OutcomeCounts::of(&outcomes().cloned().collect::<Vec<_>>());
+    let mut counts = OutcomeCounts::default();
+    for rollouts in scored {
+        counts += rollouts.counts();
+    }
     StepFacts {
         step,
         epoch,
