@@ -7,6 +7,7 @@ mod charts;
 mod components;
 mod fmt;
 mod live;
+mod order;
 mod pages;
 mod shell;
 mod state;

@@ -5,6 +5,8 @@ mod palette;
 mod rail;
 mod top_bar;
 
+use crate::components::dynamic::{nothing, when};
+use crate::state::effect::on_change;
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::overlay::{Overlay, OverlayState, use_overlay};
 use crate::state::theme::{ThemeState, use_theme};
@@ -32,21 +34,15 @@ pub(crate) fn Shell(children: Children) -> impl IntoView {
             <TopBar/>
             <main class="page" id="main" tabindex="-1">{children()}</main>
         </div>
-        <Show when=move || overlay.is_open(Overlay::Palette)><Palette/></Show>
-        <Show when=move || overlay.is_open(Overlay::Keys)><KeysHelp/></Show>
+        {when(move || overlay.is_open(Overlay::Palette), || view! { <Palette/> }.into_any(), nothing)}
+        {when(move || overlay.is_open(Overlay::Keys), || view! { <KeysHelp/> }.into_any(), nothing)}
     }
 }
 
 /// A link that led to another page is gone with the old one: the focus goes to the new page instead of nowhere.
 fn focus_the_new_page() {
     let path = use_location().pathname;
-    Effect::new(move |before: Option<String>| {
-        let now = page_of(&path.get());
-        if before.is_some_and(|before| before != now) {
-            request_animation_frame(focus_main);
-        }
-        now
-    });
+    on_change(move || page_of(&path.get()), |_| request_animation_frame(focus_main));
 }
 
 /// The part of a path that names the page: tabs of a run are one page.

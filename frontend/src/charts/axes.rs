@@ -1,6 +1,7 @@
 //! What lies under every plot: grid, axes and their labels, ends of epochs, and the steps that are still to come.
 
 use super::scale::{Frame, Scale, step_ticks, tick_label};
+use crate::components::dynamic::CollectAny;
 use leptos::prelude::*;
 
 /// What the axes show.
@@ -40,7 +41,7 @@ pub(crate) fn axes(plan: &AxesPlan) -> AnyView {
                 <text x=x y=floor + 16.0 text-anchor="middle">{step}</text>
             }
         });
-    view! { <g>{grid.collect_view()}{labels.collect_view()}</g> }.into_any()
+    view! { <g>{grid.collect_any()}{labels.collect_any()}</g> }.into_any()
 }
 
 /// The ends of epochs, where they lie within the plot.
@@ -57,7 +58,7 @@ pub(crate) fn epochs(plan: &AxesPlan, steps_per_epoch: u32) -> AnyView {
         let x = plan.x.at(f64::from(end) + 0.5).floor() + 0.5;
         view! { <path class="chart__epoch" d=format!("M{x} {}V{}", plan.frame.top, plan.frame.floor())/> }
     });
-    view! { <g>{lines.collect_view()}</g> }.into_any()
+    view! { <g>{lines.collect_any()}</g> }.into_any()
 }
 
 /// The ground of the steps after `now`.

@@ -3,6 +3,7 @@
 use super::csv::Table;
 use super::export;
 use crate::components::icon::Icon;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::svg;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +16,7 @@ pub(crate) struct Exports {
     /// Name of the files, without an ending.
     pub(crate) name: StoredValue<String>,
     pub(crate) chart: NodeRef<svg::Svg>,
-    pub(crate) table: Signal<Table>,
+    pub(crate) table: Memo<Table>,
 }
 
 #[component]
@@ -42,7 +43,7 @@ pub(crate) fn ExportMenu(
     let no_picture = move || as_table.get();
     view! {
         <button
-            class="icon-button" type="button" title=table_word aria-label=table_word
+            class="icon-button" type="button" title=move || table_word() aria-label=move || table_word()
             aria-pressed=move || as_table.get().to_string()
             on:click=move |_| as_table.update(|on| *on = !*on)
         >
@@ -53,8 +54,8 @@ pub(crate) fn ExportMenu(
         </button>
         <div class="menu" id=id.clone() popover="auto" role="menu">
             <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" on:click=csv>"Numbers as CSV"</button>
-            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=no_picture on:click=svg>"Chart as SVG"</button>
-            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=no_picture on:click=png>"Chart as PNG"</button>
+            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=svg>"Chart as SVG"</button>
+            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=png>"Chart as PNG"</button>
         </div>
     }
 }

@@ -1,9 +1,10 @@
 //! Labels at the ends of lines, pushed apart so that none covers another. Pure.
 
+use crate::order::{float_key, sorted};
+
 /// Moves wanted heights apart by at least `gap`, within `low..=high`, in the order of the heights.
 pub(crate) fn spread(wanted: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let order = sorted((0..wanted.len()).collect(), |at| float_key(wanted[*at]));
     let mut placed = wanted.to_vec();
     let mut floor = low;
     for at in &order {

@@ -5,6 +5,8 @@ use super::export_menu::{ExportMenu, Exports};
 use super::pointer::{Ground, Pointer, brush_area, cross_line, hit_area};
 use super::series::{Shape, SmallPlot, small_frame};
 use super::width::measured;
+use crate::components::dynamic::{CollectAny, dynamic, when};
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::{html, svg};
 
@@ -26,15 +28,14 @@ pub(crate) struct SmallPlan {
 #[component]
 pub(crate) fn Multiple(
     plan: SmallPlan,
-    #[prop(into)] plot: Signal<SmallPlot>,
+    plot: Memo<SmallPlot>,
     /// First and last step of the x axis.
-    #[prop(into)]
-    steps: Signal<(u32, u32)>,
+    steps: Memo<(u32, u32)>,
     pointer: Pointer,
 ) -> impl IntoView {
     let chart = NodeRef::<svg::Svg>::new();
     let as_table = RwSignal::new(false);
-    let table = Signal::derive(move || plot.with(SmallPlot::table));
+    let table = Memo::new(move || plot.with(SmallPlot::table));
     let exports = Exports { name: StoredValue::new(plan.file.to_owned()), chart, table };
     // The step under the cross-line, else the newest one.
     let now = move || {
@@ -53,22 +54,24 @@ pub(crate) fn Multiple(
                 <span class="multiple__now">{move || now().unwrap_or_else(|| crate::fmt::MISSING.to_owned())}</span>
                 <span class="multiple__menu"><ExportMenu exports as_table/></span>
             </figcaption>
-            <Show when=move || as_table.get() fallback=move || view! { <SmallChart plan plot steps pointer chart/> }>
-                <Numbers title=plan.title table/>
-            </Show>
+            {when(
+                move || as_table.get(),
+                move || view! { <Numbers title=plan.title table/> }.into_any(),
+                move || view! { <SmallChart plan plot steps pointer chart/> }.into_any(),
+            )}
         </figure>
     }
 }
 
 #[component]
-fn SeriesKeys(plot: Signal<SmallPlot>) -> impl IntoView {
+fn SeriesKeys(plot: Memo<SmallPlot>) -> impl IntoView {
     // Names do not change while values do.
-    let names = Memo::new(move |_| {
+    let names = Memo::new(move || {
         plot.with(|plot| {
             plot.series.iter().map(|s| (s.name, s.tone, s.dash, s.shape)).collect::<Vec<_>>()
         })
     });
-    move || {
+    dynamic(move || {
         names
             .get()
             .into_iter()
@@ -86,21 +89,22 @@ fn SeriesKeys(plot: Signal<SmallPlot>) -> impl IntoView {
                 };
                 view! { <span class="key">{sign}{name}</span> }
             })
-            .collect_view()
-    }
+            .collect_any()
+            .into_any()
+    })
 }
 
 #[component]
 fn SmallChart(
     plan: SmallPlan,
-    plot: Signal<SmallPlot>,
-    steps: Signal<(u32, u32)>,
+    plot: Memo<SmallPlot>,
+    steps: Memo<(u32, u32)>,
     pointer: Pointer,
     chart: NodeRef<svg::Svg>,
 ) -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let width = measured(holder, 280.0);
-    let layout = Memo::new(move |_| {
+    let layout = Memo::new(move || {
         let frame = small_frame(width.get().max(160.0));
         let shown = steps.get();
         let y_ticks = plot.with(|plot| plot.within(Some(shown)).ticks(2));
@@ -108,7 +112,7 @@ fn SmallChart(
         let x = frame.x((f64::from(shown.0), f64::from(shown.1)));
         AxesPlan { frame, x, y, y_ticks, steps: shown, wanted_steps: 4, unit: plan.unit }
     });
-    let ground = Signal::derive(move || {
+    let ground = Memo::new(move || {
         layout.with(|layout| Ground {
             frame: layout.frame,
             x: layout.x,
@@ -119,7 +123,7 @@ fn SmallChart(
         move || layout.with(|layout| format!("0 0 {} {}", layout.frame.width, layout.frame.height));
     view! {
         <div node_ref=holder>
-            <svg class="chart" viewBox=view_box role="img" aria-label=format!("{} by step", plan.title) node_ref=chart>
+            <svg class="chart" viewBox=move || view_box() role="img" aria-label=format!("{} by step", plan.title) node_ref=chart>
                 {move || layout.with(axes)}
                 {move || layout.with(|layout| plot.with(|plot| series_layer(&plot.within(Some(layout.steps)), layout)))}
                 {cross_line(pointer, ground)}
@@ -145,7 +149,7 @@ fn series_layer(plot: &SmallPlot, layout: &AxesPlan) -> AnyView {
             <text x=end y=y - 5.0 text-anchor="end">{limit.name.clone()}</text>
         }
     });
-    view! { <g>{paths.collect_view()}{limit}</g> }.into_any()
+    view! { <g>{paths.collect_any()}{limit}</g> }.into_any()
 }
 
 /// A dot where the cross-line meets each line.
@@ -160,21 +164,21 @@ fn dots_layer(plot: &SmallPlot, layout: &AxesPlan, step: u32) -> Option<AnyView>
         let (x, y) = (layout.x.at(f64::from(step)), layout.y.at(value));
         Some(view! { <circle class="chart__dot" data-series=series.tone cx=x cy=y r="3"/> })
     });
-    Some(view! { <g>{dots.collect_view()}</g> }.into_any())
+    Some(view! { <g>{dots.collect_any()}</g> }.into_any())
 }
 
 #[component]
-fn Numbers(title: &'static str, table: Signal<super::csv::Table>) -> impl IntoView {
+fn Numbers(title: &'static str, table: Memo<super::csv::Table>) -> impl IntoView {
     view! {
         <div class="chart-table" tabindex="0" role="region" aria-label=format!("{title} as a table")>
             <table class="table">
                 {move || table.with(|table| {
-                    let head = table.head.iter().map(|name| view! { <th scope="col" data-num>{name.clone()}</th> }).collect_view();
+                    let head = table.head.iter().map(|name| view! { <th scope="col" data-num>{name.clone()}</th> }).collect_any();
                     let rows = table.rows.iter().rev().take(500).map(|cells| {
-                        let cells = cells.iter().map(|cell| view! { <td data-num>{cell.clone()}</td> }).collect_view();
+                        let cells = cells.iter().map(|cell| view! { <td data-num>{cell.clone()}</td> }).collect_any();
                         view! { <tr>{cells}</tr> }
                     });
-                    view! { <thead><tr>{head}</tr></thead><tbody>{rows.collect_view()}</tbody> }
+                    view! { <thead><tr>{head}</tr></thead><tbody>{rows.collect_any()}</tbody> }.into_any()
                 })}
             </table>
         </div>

@@ -2,8 +2,9 @@
 
 use super::scale::{Frame, Scale};
 use super::score::brushed;
+use crate::components::dynamic::{dynamic, nothing};
+use crate::state::memo::Memo;
 use leptos::prelude::*;
-use leptos::svg;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 
@@ -116,50 +117,55 @@ fn pixel_of(event: &PointerEvent, frame: &Frame) -> f64 {
 }
 
 /// The area that takes the pointer, over everything else.
-pub(crate) fn hit_area(pointer: Pointer, ground: Signal<Ground>) -> impl IntoView {
+pub(crate) fn hit_area(pointer: Pointer, ground: Memo<Ground>) -> AnyView {
     let frame = move || ground.with(|ground| ground.frame);
     let width = move || (frame().end() - frame().left).max(0.0);
     let height = move || (frame().floor() - frame().top).max(0.0);
-    let hit = svg::rect()
-        .class("chart__hit")
-        .attr("x", move || frame().left)
-        .attr("y", move || frame().top)
-        .attr("width", width)
-        .attr("height", height);
-    hit.on(leptos::ev::pointermove, move |event| {
-        ground.with_untracked(|ground| pointer.on_move(&event, ground));
-    })
-    .on(leptos::ev::pointerdown, move |event| {
-        ground.with_untracked(|ground| pointer.on_down(&event, ground));
-    })
-    .on(leptos::ev::pointerup, move |_| ground.with_untracked(|ground| pointer.on_up(ground)))
-    .on(leptos::ev::pointercancel, move |_| pointer.brush.set(None))
-    .on(leptos::ev::pointerleave, move |_| pointer.on_leave())
-    .on(leptos::ev::dblclick, move |_| pointer.on_zoom.run(None))
+    view! {
+        <rect
+            class="chart__hit"
+            x=move || frame().left
+            y=move || frame().top
+            width=move || width()
+            height=move || height()
+            on:pointermove=move |event| ground.with_untracked(|ground| pointer.on_move(&event, ground))
+            on:pointerdown=move |event| ground.with_untracked(|ground| pointer.on_down(&event, ground))
+            on:pointerup=move |_| ground.with_untracked(|ground| pointer.on_up(ground))
+            on:pointercancel=move |_| pointer.brush.set(None)
+            on:pointerleave=move |_| pointer.on_leave()
+            on:dblclick=move |_| pointer.on_zoom.run(None)
+        />
+    }
+    .into_any()
 }
 
 /// The brush as it is drawn.
-pub(crate) fn brush_area(pointer: Pointer, ground: Signal<Ground>) -> impl IntoView {
-    move || {
-        let (from, to) = pointer.brush.get()?;
+pub(crate) fn brush_area(pointer: Pointer, ground: Memo<Ground>) -> AnyView {
+    dynamic(move || {
+        let Some((from, to)) = pointer.brush.get() else { return nothing() };
         let frame = ground.with(|ground| ground.frame);
         let left = from.min(to).max(frame.left);
         let width = (from.max(to).min(frame.end()) - left).max(0.0);
         let height = frame.floor() - frame.top;
-        Some(view! { <rect class="chart__brush" x=left y=frame.top width=width height=height/> })
-    }
+        view! { <rect class="chart__brush" x=left y=frame.top width=width height=height/> }
+            .into_any()
+    })
 }
 
 /// The cross-line.
-pub(crate) fn cross_line(pointer: Pointer, ground: Signal<Ground>) -> impl IntoView {
-    move || {
-        let step = pointer.cross.get()?;
+pub(crate) fn cross_line(pointer: Pointer, ground: Memo<Ground>) -> AnyView {
+    dynamic(move || {
+        let Some(step) = pointer.cross.get() else { return nothing() };
         let (frame, x) = ground.with(|ground| (ground.frame, ground.x));
         let at = x.at(f64::from(step));
         let is_inside = at >= frame.left - 1.0 && at <= frame.end() + 1.0;
         let at = at.floor() + 0.5;
-        is_inside.then(|| view! { <path class="chart__cross" d=format!("M{at} {}V{}", frame.top, frame.floor())/> })
-    }
+        if !is_inside {
+            return nothing();
+        }
+        view! { <path class="chart__cross" d=format!("M{at} {}V{}", frame.top, frame.floor())/> }
+            .into_any()
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use super::score::ScorePoint;
 use super::score_layers::{Layout, ground_layer, layout, lines_layer, marks_layer};
 use super::score_table::{csv_table, score_table};
 use super::width::measured;
+use crate::components::dynamic::{dynamic, when};
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::{html, svg};
 use skillopt_domain::verdict::Action;
@@ -32,12 +34,12 @@ pub(crate) struct ScorePlan {
 #[derive(Clone, Copy)]
 pub(crate) struct ScoreChoices {
     pub(crate) pointer: Pointer,
-    pub(crate) zoom: Signal<Option<(u32, u32)>>,
-    pub(crate) smoothing: Signal<f64>,
+    pub(crate) zoom: Memo<Option<(u32, u32)>>,
+    pub(crate) smoothing: Memo<f64>,
     pub(crate) on_smoothing: Callback<f64>,
     pub(crate) on_open: Callback<u32>,
     /// Names of lines that are not drawn, between dots.
-    pub(crate) hidden: Signal<String>,
+    pub(crate) hidden: Memo<String>,
     pub(crate) on_toggle: Callback<&'static str>,
 }
 
@@ -55,25 +57,22 @@ pub(crate) fn toggled(hidden: &str, name: &str) -> String {
 
 #[component]
 pub(crate) fn ScoreChart(
-    #[prop(into)] points: Signal<Vec<ScorePoint>>,
-    #[prop(into)] plan: Signal<ScorePlan>,
+    points: Memo<Vec<ScorePoint>>,
+    plan: Memo<ScorePlan>,
     choices: ScoreChoices,
     step_href: Callback<u32, String>,
 ) -> impl IntoView {
     let chart = NodeRef::<svg::Svg>::new();
     let as_table = RwSignal::new(false);
     let name = StoredValue::new(plan.with_untracked(|plan| format!("{}-score", plan.name)));
-    let exports = Exports {
-        name,
-        chart,
-        table: Signal::derive(move || points.with(|points| csv_table(points))),
-    };
+    let exports =
+        Exports { name, chart, table: Memo::new(move || points.with(|points| csv_table(points))) };
     let note =
         move || plan.with(|plan| format!("{}, selection split, {}", plan.metric, fmt::n(plan.n)));
     view! {
         <div class="panel__head">
             <h3 id="score-title">"Score"</h3>
-            <span class="hide-narrow">{note}</span>
+            <span class="hide-narrow">{move || note()}</span>
             <div class="row hide-narrow" data-gap="wide"><Keys choices/></div>
             <div class="section__end">
                 <Smoothing choices/>
@@ -81,12 +80,11 @@ pub(crate) fn ScoreChart(
             </div>
         </div>
         <div class="panel__body only-narrow"><div class="row" data-gap="wide"><Keys choices/></div></div>
-        <Show
-            when=move || as_table.get()
-            fallback=move || view! { <Plot points plan choices chart/> }
-        >
-            {move || points.with(|points| score_table(points, &|step| step_href.run(step)))}
-        </Show>
+        {when(
+            move || as_table.get(),
+            move || dynamic(move || points.with(|points| score_table(points, &|step| step_href.run(step)))),
+            move || view! { <Plot points plan choices chart/> }.into_any(),
+        )}
     }
 }
 
@@ -98,7 +96,7 @@ fn Keys(choices: ScoreChoices) -> impl IntoView {
                      dash: Option<&'static str>| {
         let is_shown = move || (!choices.hidden.with(|hidden| is_hidden(hidden, name))).to_string();
         view! {
-            <button class="key" type="button" aria-pressed=is_shown on:click=move |_| choices.on_toggle.run(name)>
+            <button class="key" type="button" aria-pressed=move || is_shown() on:click=move |_| choices.on_toggle.run(name)>
                 <svg width="18" height="8" aria-hidden="true">
                     <path class="chart__line" data-series=series data-dash=dash d="M0 4h18"/>
                 </svg>
@@ -131,28 +129,28 @@ fn Smoothing(choices: ScoreChoices) -> impl IntoView {
                     }
                 }
             />
-            {words}
+            {move || words()}
         </label>
     }
 }
 
 #[component]
 fn Plot(
-    points: Signal<Vec<ScorePoint>>,
-    plan: Signal<ScorePlan>,
+    points: Memo<Vec<ScorePoint>>,
+    plan: Memo<ScorePlan>,
     choices: ScoreChoices,
     chart: NodeRef<svg::Svg>,
 ) -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let width = measured(holder, 960.0);
     let pointer = choices.pointer;
-    let layout = Memo::new(move |_| {
+    let layout = Memo::new(move || {
         let total = plan.with(|plan| plan.total_steps);
         points.with(|points| {
             layout(points, total, choices.zoom.get(), (width.get() - 24.0).max(240.0))
         })
     });
-    let ground = Signal::derive(move || {
+    let ground = Memo::new(move || {
         layout.with(|layout| Ground {
             frame: layout.axes.frame,
             x: layout.axes.x,
@@ -177,7 +175,7 @@ fn Plot(
             class="chart-box" node_ref=holder tabindex="0" role="group" on:keydown=on_key
             aria-label="Score by step. Arrow keys read the values, Enter opens the step, drag zooms, a double click shows all."
         >
-            <svg class="chart" viewBox=view_box role="img" aria-label=move || points.with(|points| summary(points)) node_ref=chart>
+            <svg class="chart" viewBox=move || view_box() role="img" aria-label=move || points.with(|points| summary(points)) node_ref=chart>
                 {move || layout.with(|layout| plan.with(|plan| ground_layer(layout, plan)))}
                 {move || layout.with(|layout| lines_layer(layout, choices.smoothing.get(), &choices.hidden.get()))}
                 {cross_line(pointer, ground)}
@@ -193,7 +191,7 @@ fn Plot(
 
 #[component]
 fn ZoomReset(choices: ScoreChoices) -> impl IntoView {
-    move || {
+    dynamic(move || {
         choices.zoom.get().map(|(from, to)| {
             let words = format!("Steps {from} to {to}");
             view! {
@@ -203,7 +201,8 @@ fn ZoomReset(choices: ScoreChoices) -> impl IntoView {
                 </p>
             }
         })
-    }
+        .into_any()
+    })
 }
 
 fn readout_box(layout: &Layout, step: u32, is_share: bool) -> Option<AnyView> {

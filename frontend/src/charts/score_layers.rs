@@ -6,6 +6,7 @@ use super::path::{cross, diamond, line, smooth, steps as step_path, triangle};
 use super::scale::Frame;
 use super::score::{ScorePoint, pixels, score_ticks, within};
 use super::score_chart::{ScorePlan, is_hidden};
+use crate::components::dynamic::CollectAny;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::verdict::Action;
@@ -180,5 +181,5 @@ fn end_labels(layout: &Layout, start: Option<f64>) -> Option<AnyView> {
             <text class=class data-series=tone x=x y=at + 4.0>{format!("{name} {score:.3}")}</text>
         }
     });
-    Some(view! { <g>{labels.collect_view()}</g> }.into_any())
+    Some(view! { <g>{labels.collect_any()}</g> }.into_any())
 }

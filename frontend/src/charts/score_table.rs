@@ -2,6 +2,7 @@
 
 use super::csv::{Table, number};
 use super::score::ScorePoint;
+use crate::components::dynamic::CollectAny;
 use crate::components::numbers::Score;
 use crate::components::status::Status;
 use crate::fmt;
@@ -33,7 +34,7 @@ pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
 /// For the page, newest first.
 pub(crate) fn score_table(points: &[ScorePoint], step_href: &dyn Fn(u32) -> String) -> AnyView {
     let hidden = points.len().saturating_sub(WINDOW);
-    let rows = points.iter().rev().take(WINDOW).map(|point| row(point, step_href)).collect_view();
+    let rows = points.iter().rev().take(WINDOW).map(|point| row(point, step_href)).collect_any();
     let note = (hidden > 0).then(|| {
         view! { <p class="small muted">{format!("{hidden} older steps are in the CSV file.")}</p> }
     });

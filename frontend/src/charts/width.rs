@@ -1,5 +1,6 @@
 //! The measured width of an element, so that a chart is drawn at its real size and its text keeps 11 px.
 
+use crate::state::effect::effect;
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -12,7 +13,7 @@ type OnResize = Closure<dyn FnMut()>;
 pub(crate) fn measured(node: NodeRef<html::Div>, before: f64) -> ReadSignal<f64> {
     let (width, set_width) = signal(before);
     let observer = StoredValue::new_local(None::<(ResizeObserver, OnResize)>);
-    Effect::new(move || {
+    effect(move || {
         let Some(div) = node.get() else { return };
         let element: Element = div.unchecked_into();
         let measure = {

@@ -3,9 +3,12 @@
 
 use crate::api::ApiError;
 use crate::components::diff_view::DiffView;
+use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::states::{ErrorCallout, SkeletonRows};
 use crate::fmt;
+use crate::state::effect::effect;
+use crate::state::memo::Memo;
 use leptos::html;
 use leptos::prelude::*;
 use skillopt_domain::api::AdoptPreview;
@@ -47,11 +50,10 @@ pub(crate) struct AdoptForm {
 pub(crate) fn AdoptDialog(
     form: AdoptForm,
     /// `v9`.
-    #[prop(into)]
-    version: Signal<String>,
+    version: Memo<String>,
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         let Some(dialog) = dialog.get() else { return };
         if form.is_open.get() {
             if !dialog.open() {
@@ -114,16 +116,16 @@ fn PathField(form: AdoptForm) -> impl IntoView {
                         spellcheck="false" autofocus=true aria-describedby="adopt-help" prop:value=move || form.path.get() on:input=typed
                     />
                 </div>
-                <button class="button" type="submit" disabled=is_empty>"Preview"</button>
+                <button class="button" type="submit" disabled=move || is_empty()>"Preview"</button>
             </div>
-            <p class="field__help" id="adopt-help">{help}</p>
+            <p class="field__help" id="adopt-help">{move || help()}</p>
         </form>
     }
 }
 
 #[component]
 fn Outcome(form: AdoptForm) -> impl IntoView {
-    move || {
+    dynamic(move || {
         match form.write.get() {
         WriteState::Idle | WriteState::Writing => ().into_any(),
         WriteState::FileChanged => view! {
@@ -141,7 +143,7 @@ fn Outcome(form: AdoptForm) -> impl IntoView {
         .into_any(),
         WriteState::Failed(error) => view! { <ErrorCallout what="Nothing was written." error/> }.into_any(),
     }
-    }
+    })
 }
 
 fn preview_view(form: AdoptForm) -> AnyView {
@@ -163,7 +165,7 @@ fn Preview(preview: AdoptPreview) -> impl IntoView {
         .blockers
         .iter()
         .map(|reason| check("error", "error", reason.clone(), ""))
-        .collect_view();
+        .collect_any();
     let backup = preview.backup.clone();
     view! {
         <ul class="writes">
@@ -211,7 +213,7 @@ fn change_words(preview: &AdoptPreview) -> String {
 }
 
 #[component]
-fn AdoptNow(form: AdoptForm, version: Signal<String>) -> impl IntoView {
+fn AdoptNow(form: AdoptForm, version: Memo<String>) -> impl IntoView {
     let can_adopt = move || {
         form.preview
             .with(|preview| matches!(preview, PreviewState::Ready(ready) if can_write(ready)))

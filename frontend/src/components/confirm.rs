@@ -1,5 +1,6 @@
 //! Asks once before something that is not undone by a click. Names the thing; the safe button takes the focus.
 
+use crate::state::effect::effect;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -23,7 +24,7 @@ pub(crate) fn Confirm(
     #[prop(into)] on_go: Callback<()>,
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         let Some(dialog) = dialog.get() else { return };
         if question.with(Option::is_some) {
             if !dialog.open() {
@@ -52,7 +53,8 @@ pub(crate) fn Confirm(
                     </button>
                     <button class="button" data-variant="danger" type="button" on:click=go>{words.go}</button>
                 </div>
-            })}
+            }
+            .into_any())}
         </dialog>
     }
 }

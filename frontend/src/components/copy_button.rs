@@ -15,7 +15,7 @@ enum Copied {
 
 #[component]
 pub(crate) fn CopyButton(
-    #[prop(into)] text: Signal<String>,
+    text: String,
     /// What is copied, such as "command".
     what: &'static str,
 ) -> impl IntoView {
@@ -26,7 +26,7 @@ pub(crate) fn CopyButton(
         Copied::Refused => "The browser did not allow to copy".to_owned(),
     };
     let copy = move |_| {
-        let text = text.get_untracked();
+        let text = text.clone();
         spawn_local(async move {
             let written = JsFuture::from(window().navigator().clipboard().write_text(&text)).await;
             let state = if written.is_ok() { Copied::Yes } else { Copied::Refused };
@@ -36,11 +36,11 @@ pub(crate) fn CopyButton(
         });
     };
     view! {
-        <button class="icon-button" type="button" aria-label=label title=label on:click=copy>
+        <button class="icon-button" type="button" aria-label=move || label() title=move || label() on:click=copy>
             {move || match copied.get() {
-                Copied::NotYet => view! { <Icon name="copy"/> },
-                Copied::Yes => view! { <Icon name="check"/> },
-                Copied::Refused => view! { <Icon name="warning"/> },
+                Copied::NotYet => view! { <Icon name="copy"/> }.into_any(),
+                Copied::Yes => view! { <Icon name="check"/> }.into_any(),
+                Copied::Refused => view! { <Icon name="warning"/> }.into_any(),
             }}
         </button>
     }

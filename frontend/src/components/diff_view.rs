@@ -2,6 +2,7 @@
 
 mod rows;
 
+use crate::components::dynamic::{CollectAny, Item, dynamic, each, nothing, when};
 use leptos::prelude::*;
 use rows::{DiffRow, Pair, folded, pairs};
 use skillopt_domain::diff::{Diff, DiffKind, DiffLine, DiffPiece};
@@ -45,13 +46,14 @@ pub(crate) fn DiffView(
 fn Unified(rows: StoredValue<Vec<DiffRow>>, label: String) -> impl IntoView {
     let shown = RwSignal::new(WINDOW);
     let total = rows.with_value(Vec::len);
+    let row = move |at: usize| {
+        Item::new(at.to_string(), move || rows.with_value(|rows| unified_row(&rows[at])))
+    };
     view! {
         <table class="diff" aria-label=label>
             <colgroup><col class="diff__num"/><col class="diff__num"/><col class="diff__sign"/><col/></colgroup>
             <tbody>
-                <For each=move || 0..shown.get().min(total) key=|at| *at let:at>
-                    {rows.with_value(|rows| unified_row(&rows[at]))}
-                </For>
+                {each(move || (0..shown.get().min(total)).map(row).collect())}
                 <More shown total columns=4/>
             </tbody>
         </table>
@@ -63,6 +65,14 @@ fn SideBySide(rows: StoredValue<Vec<DiffRow>>, label: String) -> impl IntoView {
     let shown = RwSignal::new(WINDOW);
     let blocks = StoredValue::new(rows.with_value(|rows| side_blocks(rows)));
     let total = blocks.with_value(Vec::len);
+    let row = move |at: usize| {
+        Item::new(at.to_string(), move || {
+            blocks.with_value(|blocks| match &blocks[at] {
+                Block::Pair(pair) => pair_row(pair).into_any(),
+                Block::Fold(lines) => view! { <Fold lines=lines.clone() columns=6/> }.into_any(),
+            })
+        })
+    };
     view! {
         <table class="diff" data-layout="split" aria-label=label>
             <colgroup>
@@ -70,12 +80,7 @@ fn SideBySide(rows: StoredValue<Vec<DiffRow>>, label: String) -> impl IntoView {
                 <col class="diff__num"/><col class="diff__sign"/><col/>
             </colgroup>
             <tbody>
-                <For each=move || 0..shown.get().min(total) key=|at| *at let:at>
-                    {blocks.with_value(|blocks| match &blocks[at] {
-                        Block::Pair(pair) => pair_row(pair).into_any(),
-                        Block::Fold(lines) => view! { <Fold lines=lines.clone() columns=6/> }.into_any(),
-                    })}
-                </For>
+                {each(move || (0..shown.get().min(total)).map(row).collect())}
                 <More shown total columns=6/>
             </tbody>
         </table>
@@ -105,18 +110,20 @@ fn side_blocks(rows: &[DiffRow]) -> Vec<Block> {
 
 #[component]
 fn More(shown: RwSignal<usize>, total: usize, columns: u8) -> impl IntoView {
-    move || {
+    dynamic(move || {
         let left = total.saturating_sub(shown.get());
-        (left > 0).then(|| {
-            view! {
-                <tr class="diff__fold"><td colspan=columns.to_string()>
-                    <button class="link" on:click=move |_| shown.update(|n| *n += WINDOW)>
-                        {format!("Show {} more of {left} rows", left.min(WINDOW))}
-                    </button>
-                </td></tr>
-            }
-        })
-    }
+        if left == 0 {
+            return nothing();
+        }
+        view! {
+            <tr class="diff__fold"><td colspan=columns.to_string()>
+                <button class="link" on:click=move |_| shown.update(|n| *n += WINDOW)>
+                    {format!("Show {} more of {left} rows", left.min(WINDOW))}
+                </button>
+            </td></tr>
+        }
+        .into_any()
+    })
 }
 
 /// A folded run of unchanged lines; a click shows it.
@@ -124,33 +131,22 @@ fn More(shown: RwSignal<usize>, total: usize, columns: u8) -> impl IntoView {
 fn Fold(lines: Vec<DiffLine>, columns: u8) -> impl IntoView {
     let is_open = RwSignal::new(false);
     let count = lines.len();
-    let lines = StoredValue::new(lines);
-    move || {
-        if is_open.get() {
-            lines
-                .with_value(|lines| {
-                    lines
-                        .iter()
-                        .map(|line| {
-                            if columns == 4 {
-                                line_row(line).into_any()
-                            } else {
-                                pair_row(&Pair { old: Some(line.clone()), new: Some(line.clone()) })
-                                    .into_any()
-                            }
-                        })
-                        .collect_view()
-                })
-                .into_any()
+    let row = move |line: &DiffLine| {
+        if columns == 4 {
+            line_row(line).into_any()
         } else {
-            view! {
-                <tr class="diff__fold"><td colspan=columns.to_string()>
-                    <button on:click=move |_| is_open.set(true)>{format!("{count} unchanged lines")}</button>
-                </td></tr>
-            }
-            .into_any()
+            pair_row(&Pair { old: Some(line.clone()), new: Some(line.clone()) }).into_any()
         }
-    }
+    };
+    let fold = move || {
+        view! {
+            <tr class="diff__fold"><td colspan=columns.to_string()>
+                <button on:click=move |_| is_open.set(true)>{format!("{count} unchanged lines")}</button>
+            </td></tr>
+        }
+        .into_any()
+    };
+    when(move || is_open.get(), move || lines.iter().map(row).collect_any().into_any(), fold)
 }
 
 fn unified_row(row: &DiffRow) -> AnyView {

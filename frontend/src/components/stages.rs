@@ -2,6 +2,7 @@
 
 use super::icon::Icon;
 use super::look::stage_look;
+use crate::components::dynamic::CollectAny;
 use leptos::prelude::*;
 use skillopt_domain::run::{Phase, Stage};
 
@@ -54,7 +55,7 @@ pub(crate) fn StageBars(
                     }
                 })
                 .into_iter()
-                .collect_view()}
+                .collect_any()}
         </ol>
     }
 }
@@ -75,7 +76,7 @@ pub(crate) fn StagesAbout() -> impl IntoView {
                     }
                 })
                 .into_iter()
-                .collect_view()}
+                .collect_any()}
         </ol>
     }
 }

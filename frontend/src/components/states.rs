@@ -2,7 +2,7 @@
 
 use super::icon::Icon;
 use crate::api::ApiError;
-use leptos::either::Either;
+use crate::components::dynamic::CollectAny;
 use leptos::prelude::*;
 
 /// Lines in the shape of rows, while a table or list loads.
@@ -13,7 +13,7 @@ pub(crate) fn SkeletonRows(#[prop(default = 8)] rows: usize) -> impl IntoView {
         <div class="skeleton-rows" aria-hidden="true">
             {(0..rows)
                 .map(|at| view! { <span class="skeleton" data-width=WIDTHS[at % WIDTHS.len()]></span> })
-                .collect_view()}
+                .collect_any()}
         </div>
         <span class="visually-hidden" role="status">"Loading"</span>
     }
@@ -75,32 +75,5 @@ pub(crate) fn ErrorCallout(
                 </button>
             })}
         </div>
-    }
-}
-
-/// For the fallback of an `ErrorBoundary`: shows the first error as a callout.
-#[component]
-pub(crate) fn BoundaryError(
-    #[prop(into)] what: Signal<String>,
-    errors: ArcRwSignal<Errors>,
-    #[prop(into)] on_retry: Callback<()>,
-) -> impl IntoView {
-    move || {
-        let first = errors.with(|errors| errors.clone().into_iter().next().map(|(_, error)| error));
-        first.map(|error| match error.downcast_ref::<ApiError>() {
-            Some(error) => Either::Left(
-                view! { <ErrorCallout what=what.get() error=error.clone() on_retry=on_retry/> },
-            ),
-            None => Either::Right(view! {
-                <div class="callout" data-status="error" role="alert">
-                    <Icon name="error"/>
-                    <div>
-                        <span class="callout__title">{what.get()}</span>
-                        " "
-                        <span class="callout__text">{error.to_string()}</span>
-                    </div>
-                </div>
-            }),
-        })
     }
 }

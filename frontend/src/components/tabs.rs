@@ -1,5 +1,7 @@
 //! Tabs of a page. Each is a link, so that the URL holds which one is open.
 
+use crate::components::dynamic::CollectAny;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 
 /// One tab.
@@ -13,7 +15,7 @@ pub(crate) struct Tab {
 }
 
 #[component]
-pub(crate) fn Tabs(label: &'static str, #[prop(into)] tabs: Signal<Vec<Tab>>) -> impl IntoView {
+pub(crate) fn Tabs(label: &'static str, tabs: Memo<Vec<Tab>>) -> impl IntoView {
     view! {
         <nav class="tabs" aria-label=label>
             {move || {
@@ -27,7 +29,7 @@ pub(crate) fn Tabs(label: &'static str, #[prop(into)] tabs: Signal<Vec<Tab>>) ->
                             </a>
                         }
                     })
-                    .collect_view()
+                    .collect_any()
             }}
         </nav>
     }

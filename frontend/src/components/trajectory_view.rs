@@ -3,7 +3,9 @@
 
 use super::icon::Icon;
 use super::status::{Status, StatusForm};
+use crate::components::dynamic::CollectAny;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::{Trajectory, TrajectoryMessage};
 use skillopt_domain::outcome::Outcome;
@@ -17,13 +19,13 @@ pub(crate) fn TrajectoryView(
     /// `v3`, or `candidate of step 7`.
     skill: String,
     /// Numbers of the neighbours in the list.
-    previous: Signal<Option<u64>>,
-    next: Signal<Option<u64>>,
+    previous: Memo<Option<u64>>,
+    next: Memo<Option<u64>>,
     on_go: Callback<u64>,
 ) -> impl IntoView {
     let outcome = trajectory.row.outcome.outcome.clone();
     let messages =
-        trajectory.messages.iter().cloned().map(|message| view! { <Turn message/> }).collect_view();
+        trajectory.messages.iter().cloned().map(|message| view! { <Turn message/> }).collect_any();
     let is_silent = trajectory.messages.is_empty();
     let facts = facts(&trajectory, skill);
     let task = trajectory.row.outcome.task.to_string();
@@ -59,7 +61,7 @@ pub(crate) fn TrajectoryView(
 fn Neighbour(
     label: &'static str,
     icon: &'static str,
-    number: Signal<Option<u64>>,
+    number: Memo<Option<u64>>,
     on_go: Callback<u64>,
 ) -> impl IntoView {
     let go = move |_| {
@@ -141,7 +143,7 @@ fn Turn(message: TrajectoryMessage) -> impl IntoView {
                 <div class="turn__text" data-clamp=move || is_folded.get().then_some("")>{message.content}</div>
                 {can_fold.then(|| view! {
                     <p><button class="link small" type="button" aria-expanded=move || (!is_folded.get()).to_string()
-                        on:click=move |_| is_folded.update(|folded| *folded = !*folded)>{words}</button></p>
+                        on:click=move |_| is_folded.update(|folded| *folded = !*folded)>{move || words()}</button></p>
                 })}
             </div>
         </div>

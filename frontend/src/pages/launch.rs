@@ -11,7 +11,11 @@ mod start;
 mod yaml;
 
 use crate::api::{self, ApiResult, SchemaAvailability, SchemaKey, Values};
-use crate::components::states::{BoundaryError, SkeletonBlock, SkeletonRows};
+use crate::components::loaded::{Frame, loaded};
+use crate::components::states::{SkeletonBlock, SkeletonRows};
+use crate::state::effect::effect;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
 use aside::Aside;
 use checking::{Checking, keep_checking};
@@ -38,31 +42,18 @@ struct Setup {
 pub(crate) fn LaunchPage() -> impl IntoView {
     page::set(|| vec![Crumb::link("Runs", "/runs"), Crumb::here("New run")]);
     let query = use_query_map();
-    let wanted = Memo::new(move |_| query.with(|query| (query.get("preset"), query.get("from"))));
-    let setup = LocalResource::new(move || {
+    let wanted = Memo::new(move || query.with(|query| (query.get("preset"), query.get("from"))));
+    let setup = Load::new(move || {
         let (preset, from) = wanted.get();
         async move { load(preset, from).await }
     });
-    let failed = move |errors| {
-        view! {
-            <div class="page-head"><h1>"New run"</h1></div>
-            <BoundaryError what="The form could not be loaded." errors=errors on_retry=move |()| setup.refetch()/>
-        }
-    };
-    let full = move || {
-        Suspend::new(async move {
-            setup.await.map(|setup| {
-                let focus = query.with_untracked(|query| query.get("focus"));
-                view! { <Loaded setup=setup focus=focus/> }
-            })
-        })
-    };
-    view! {
-        <Transition fallback=Loading>
-            <ErrorBoundary fallback=failed>{full}</ErrorBoundary>
-        </Transition>
-    }
-    .into_any()
+    let frame = Frame::new("The form could not be loaded.")
+        .loading(|| view! { <Loading/> }.into_any())
+        .head(|| view! { <div class="page-head"><h1>"New run"</h1></div> }.into_any());
+    loaded(setup, frame, move |setup: &Setup| {
+        let focus = query.with_untracked(|query| query.get("focus"));
+        view! { <Loaded setup=setup.clone() focus=focus/> }.into_any()
+    })
 }
 
 async fn load(preset: Option<String>, from: Option<String>) -> ApiResult<Setup> {
@@ -107,7 +98,7 @@ fn Loaded(setup: Setup, focus: Option<String>) -> impl IntoView {
 /// Puts the cursor into the field that the link was about.
 fn focus_field(path: Option<String>) {
     let Some(path) = path else { return };
-    Effect::new(move || {
+    effect(move || {
         let id = field::field_id(&path);
         request_animation_frame(move || focus_by_id(&id));
     });
@@ -136,4 +127,4 @@ fn Loading() -> impl IntoView {
 }
 
 /// What is checked now, as the parts of the page see it.
-type CheckSignal = Signal<Checking>;
+type CheckSignal = ReadSignal<Checking>;

@@ -7,15 +7,18 @@ mod recent;
 mod running;
 mod ways;
 
+use crate::components::dynamic::when;
 use crate::components::icon::Icon;
-use crate::components::states::{BoundaryError, SkeletonBlock, SkeletonRows};
+use crate::components::loaded::{Frame, loaded};
+use crate::components::states::{SkeletonBlock, SkeletonRows};
 use crate::fmt;
 use crate::live::runs::use_runs_live;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
 use crate::time;
 use attention::Attention;
 use first_visit::FirstVisit;
-use leptos::either::Either;
 use leptos::prelude::*;
 use load::{Snapshot, load};
 use recent::RecentRuns;
@@ -26,31 +29,14 @@ use ways::{Size, Ways};
 pub(crate) fn OverviewPage() -> impl IntoView {
     page::set(|| vec![Crumb::here("Overview")]);
     let live = use_runs_live();
-    let snapshot = LocalResource::new(move || {
+    let snapshot = Load::new(move || {
         live.back();
         load()
     });
-    let failed = move |errors| {
-        view! {
-            <div class="page-head"><h1>"Overview"</h1></div>
-            <BoundaryError
-                what="The overview could not be loaded."
-                errors=errors
-                on_retry=move |()| snapshot.refetch()
-            />
-        }
-    };
-    let full = move || {
-        Suspend::new(
-            async move { snapshot.await.map(|snapshot| view! { <Loaded snapshot=snapshot/> }) },
-        )
-    };
-    view! {
-        <Transition fallback=Loading>
-            <ErrorBoundary fallback=failed>{full}</ErrorBoundary>
-        </Transition>
-    }
-    .into_any()
+    let frame = Frame::new("The overview could not be loaded.")
+        .loading(|| view! { <Loading/> }.into_any())
+        .head(|| view! { <div class="page-head"><h1>"Overview"</h1></div> }.into_any());
+    loaded(snapshot, frame, |snapshot| view! { <Loaded snapshot=snapshot.clone()/> }.into_any())
 }
 
 #[component]
@@ -69,24 +55,22 @@ fn Loading() -> impl IntoView {
 fn Loaded(snapshot: Snapshot) -> impl IntoView {
     let snapshot = RwSignal::new(snapshot);
     use_runs_live().on_run(move |run| snapshot.update(|snapshot| snapshot.put(run)));
-    let is_first_visit = Memo::new(move |_| snapshot.with(|snapshot| snapshot.total == 0));
-    move || {
-        if is_first_visit.get() {
-            Either::Left(view! { <FirstVisit/> })
-        } else {
-            Either::Right(view! { <Full snapshot=snapshot/> })
-        }
-    }
+    let is_first_visit = Memo::new(move || snapshot.with(|snapshot| snapshot.total == 0));
+    when(
+        move || is_first_visit.get(),
+        || view! { <FirstVisit/> }.into_any(),
+        move || view! { <Full snapshot=snapshot/> }.into_any(),
+    )
 }
 
 #[component]
 fn Full(snapshot: RwSignal<Snapshot>) -> impl IntoView {
-    let running = Memo::new(move |_| snapshot.with(Snapshot::going));
-    let attention = Memo::new(move |_| snapshot.with(Snapshot::need_attention));
-    let recent = Memo::new(move |_| snapshot.with(Snapshot::recent));
-    let total = Memo::new(move |_| snapshot.with(|snapshot| snapshot.total));
-    let is_quiet = Memo::new(move |_| running.with(Vec::is_empty));
-    let has_aside = Memo::new(move |_| attention.with(|runs| !runs.is_empty()));
+    let running = Memo::new(move || snapshot.with(Snapshot::going));
+    let attention = Memo::new(move || snapshot.with(Snapshot::need_attention));
+    let recent = Memo::new(move || snapshot.with(Snapshot::recent));
+    let total = Memo::new(move || snapshot.with(|snapshot| snapshot.total));
+    let is_quiet = Memo::new(move || running.with(Vec::is_empty));
+    let has_aside = Memo::new(move || attention.with(|runs| !runs.is_empty()));
     let head = move || {
         let going = match u64::try_from(running.with(Vec::len)).unwrap_or_default() {
             0 => "no run going".to_owned(),
@@ -101,21 +85,21 @@ fn Full(snapshot: RwSignal<Snapshot>) -> impl IntoView {
                 <RecentRuns runs=recent total=total is_first=is_quiet/>
             </div>
         }
+        .into_any()
     };
     view! {
-        {move || view! { <Head text=head()/> }}
-        {move || {
-            if has_aside.get() {
-                Either::Left(view! {
-                    <div class="split" data-flat data-width="aside">
-                        {main()}
-                        <aside class="split__side stack" data-gap="xl"><Attention runs=attention/></aside>
-                    </div>
-                })
-            } else {
-                Either::Right(main())
+        {move || view! { <Head text=head()/> }.into_any()}
+        {when(
+            move || has_aside.get(),
+            move || view! {
+                <div class="split" data-flat data-width="aside">
+                    {main()}
+                    <aside class="split__side stack" data-gap="xl"><Attention runs=attention/></aside>
+                </div>
             }
-        }}
+            .into_any(),
+            main,
+        )}
         <section class="section" aria-labelledby="ways-title">
             <div class="section__head"><h2 id="ways-title">"Start another"</h2></div>
             <Ways size=Size::Small/>

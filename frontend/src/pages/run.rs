@@ -32,8 +32,12 @@ mod versions;
 mod words;
 
 use crate::api;
-use crate::components::states::{BoundaryError, Empty, SkeletonBlock, SkeletonRows};
+use crate::components::dynamic::{dynamic, nothing, when};
+use crate::components::loaded::{Frame, loaded};
+use crate::components::states::{Empty, SkeletonBlock, SkeletonRows};
 use crate::components::tabs::{Tab, Tabs};
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -45,17 +49,14 @@ use tab::RunTab;
 #[component]
 pub(crate) fn RunPage() -> impl IntoView {
     let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("id").and_then(|id| RunId::parse(&id).ok()));
-    let tab = Memo::new(move |_| RunTab::parse(&params.read().get("tab").unwrap_or_default()));
+    let id = Memo::new(move || params.read().get("id").and_then(|id| RunId::parse(&id).ok()));
+    let tab = Memo::new(move || RunTab::parse(&params.read().get("tab").unwrap_or_default()));
     let name = RwSignal::new(None::<String>);
     page::set(move || crumbs(name.get(), id.get(), tab.get()));
-    view! {
-        {move || match id.get() {
-            Some(id) => view! { <LoadedRun id tab name/> }.into_any(),
-            None => view! { <NoSuchRun/> }.into_any(),
-        }}
-    }
-    .into_any()
+    dynamic(move || match id.get() {
+        Some(id) => view! { <LoadedRun id tab name/> }.into_any(),
+        None => view! { <NoSuchRun/> }.into_any(),
+    })
 }
 
 fn crumbs(name: Option<String>, id: Option<RunId>, tab: Option<RunTab>) -> Vec<Crumb> {
@@ -84,28 +85,18 @@ fn LoadedRun(
     tab: Memo<Option<RunTab>>,
     name: RwSignal<Option<String>>,
 ) -> impl IntoView {
-    let detail = LocalResource::new(move || {
+    let detail = Load::new(move || {
         let id = id.clone();
         async move { api::run(&id).await }
     });
-    let reload = Callback::new(move |()| detail.refetch());
-    view! {
-        <Suspense fallback=|| view! { <LoadingRun/> }>
-            {move || Suspend::new(async move {
-                match detail.await {
-                    Ok(detail) => {
-                        name.set(Some(detail.summary.name.clone()));
-                        view! { <RunBody detail tab reload/> }.into_any()
-                    }
-                    Err(error) if error.is_not_found() => view! { <NoSuchRun/> }.into_any(),
-                    Err(error) => view! {
-                        <crate::components::states::ErrorCallout what="The run could not be loaded." error on_retry=reload/>
-                    }
-                    .into_any(),
-                }
-            })}
-        </Suspense>
-    }
+    let reload = Callback::new(move |()| detail.again());
+    let frame = Frame::new("The run could not be loaded.")
+        .loading(|| view! { <LoadingRun/> }.into_any())
+        .missing(|| view! { <NoSuchRun/> }.into_any());
+    loaded(detail, frame, move |detail: &RunDetail| {
+        name.set(Some(detail.summary.name.clone()));
+        view! { <RunBody detail=detail.clone() tab reload/> }.into_any()
+    })
 }
 
 #[component]
@@ -125,7 +116,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
     let run = RunState::new(detail, reload);
     view! {
         <header::RunHeader run/>
-        <Show when=move || tab.get() == Some(RunTab::Curves)><now::RunNow run/></Show>
+        {when(move || tab.get() == Some(RunTab::Curves), move || view! { <now::RunNow run/> }.into_any(), nothing)}
         <RunTabs run tab/>
         {move || match tab.get() {
             Some(RunTab::Curves) => view! { <curves::CurvesTab run/> }.into_any(),
@@ -152,8 +143,8 @@ fn NoSuchTab(run: RunState) -> impl IntoView {
 #[component]
 fn RunTabs(run: RunState, tab: Memo<Option<RunTab>>) -> impl IntoView {
     let counts =
-        Memo::new(move |_| run.view.with(|view| (view.n_steps, view.versions.len(), view.seq)));
-    let tabs = Signal::derive(move || {
+        Memo::new(move || run.view.with(|view| (view.n_steps, view.versions.len(), view.seq)));
+    let tabs = Memo::new(move || {
         let (n_steps, n_versions, seq) = counts.get();
         RunTab::ALL
             .into_iter()
@@ -171,22 +162,4 @@ fn RunTabs(run: RunState, tab: Memo<Option<RunTab>>) -> impl IntoView {
             .collect::<Vec<_>>()
     });
     view! { <Tabs label="Run" tabs/> }
-}
-
-/// What a tab shows while it loads and when it could not: both the same for all tabs.
-#[component]
-fn TabFrame(
-    /// What could not be done, as a sentence.
-    what: &'static str,
-    on_retry: Callback<()>,
-    children: ChildrenFn,
-) -> impl IntoView {
-    let children = StoredValue::new(children);
-    view! {
-        <Transition fallback=|| view! { <SkeletonRows/> }>
-            <ErrorBoundary fallback=move |errors| view! { <BoundaryError what=what.to_owned() errors on_retry/> }>
-                {move || children.with_value(|children| children())}
-            </ErrorBoundary>
-        </Transition>
-    }
 }

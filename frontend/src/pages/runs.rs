@@ -10,8 +10,10 @@ mod table;
 
 use crate::api;
 use crate::components::icon::Icon;
-use crate::components::states::BoundaryError;
+use crate::components::loaded::{Frame, loaded};
 use crate::fmt;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
 use columns::TableSkeleton;
 use filters::{SearchField, StatusViews};
@@ -19,15 +21,16 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use query::ListQuery;
+use skillopt_domain::api::{Page, RunSummary};
 use table::RunTable;
 
 #[component]
 pub(crate) fn RunsPage() -> impl IntoView {
     page::set(|| vec![Crumb::here("Runs")]);
     let params = use_query_map();
-    let query = Memo::new(move |_| params.with(|params| ListQuery::read(|name| params.get(name))));
+    let query = Memo::new(move || params.with(|params| ListQuery::read(|name| params.get(name))));
     let total = RwSignal::new(None::<u64>);
-    let first = LocalResource::new(move || {
+    let first = Load::new(move || {
         let query = query.get();
         async move { api::runs(&query.first_page()).await.map(|page| (query, page)) }
     });
@@ -38,18 +41,12 @@ pub(crate) fn RunsPage() -> impl IntoView {
             NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() },
         );
     });
-    let failed = move |errors| {
-        view! {
-            <BoundaryError what="The runs could not be loaded." errors=errors on_retry=move |()| first.refetch()/>
-        }
-    };
-    let full = move || {
-        Suspend::new(async move {
-            first.await.map(
-                |(query, page)| view! { <RunTable query=query page=page total=total on_query=go/> },
-            )
-        })
-    };
+    let frame = Frame::new("The runs could not be loaded.")
+        .loading(|| view! { <TableSkeleton/> }.into_any());
+    let table = loaded(first, frame, move |(query, page): &(ListQuery, Page<RunSummary>)| {
+        view! { <RunTable query=query.clone() page=page.clone() total=total on_query=go/> }
+            .into_any()
+    });
     view! {
         <div class="page-head" data-tight>
             <div class="page-head__main">
@@ -64,9 +61,7 @@ pub(crate) fn RunsPage() -> impl IntoView {
         </div>
         <StatusViews query=query/>
         <div class="filters"><SearchField query=query on_query=go/></div>
-        <Transition fallback=TableSkeleton>
-            <ErrorBoundary fallback=failed>{full}</ErrorBoundary>
-        </Transition>
+        {table}
     }
     .into_any()
 }

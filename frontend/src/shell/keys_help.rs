@@ -1,6 +1,8 @@
 //! The list of keys. Every key has a button or a link, too.
 
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
+use crate::state::effect::effect;
 use crate::state::overlay::use_overlay;
 use leptos::html;
 use leptos::prelude::*;
@@ -30,7 +32,7 @@ const GROUPS: [(&str, &[Row]); 4] = [
 pub(super) fn KeysHelp() -> impl IntoView {
     let overlay = use_overlay();
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         if let Some(dialog) = dialog.get() {
             // Fails only when the element has left the page.
             let _ = dialog.show_modal();
@@ -45,9 +47,9 @@ pub(super) fn KeysHelp() -> impl IntoView {
                         .iter()
                         .map(|(what, keys)| view! {
                             <dt>{*what}</dt>
-                            <dd>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> " " }).collect_view()}</dd>
+                            <dd>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> " " }).collect_any()}</dd>
                         })
-                        .collect_view()}
+                        .collect_any()}
                 </dl>
             </div>
         }
@@ -66,7 +68,7 @@ pub(super) fn KeysHelp() -> impl IntoView {
                     <Icon name="x"/>
                 </button>
             </div>
-            <div class="keys__grid">{GROUPS.map(group).into_iter().collect_view()}</div>
+            <div class="keys__grid">{GROUPS.map(group).into_iter().collect_any()}</div>
             <div class="panel__foot"><span>"Single keys are off while you type."</span></div>
         </dialog>
     }

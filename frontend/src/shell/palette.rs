@@ -1,9 +1,13 @@
 //! The palette: type to find a run or a command, arrows to choose, Enter to go.
 
-use crate::api;
+use crate::api::{self, ApiResult};
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::fmt;
+use crate::state::effect::effect;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, OverlayState, use_overlay};
 use crate::state::theme::{ThemeState, use_theme};
 use gloo_timers::future::TimeoutFuture;
@@ -89,9 +93,10 @@ pub(super) fn Palette() -> impl IntoView {
     let overlay = use_overlay();
     let typed = RwSignal::new(String::new());
     let chosen = RwSignal::new(0_usize);
-    let found = LocalResource::new(move || find_runs(typed.get()));
-    let list =
-        Memo::new(move |_| typed.with(|typed| rows(typed, &found.get().unwrap_or_default())));
+    let found = Load::new(move || find_runs(typed.get()));
+    let list = Memo::new(move || {
+        typed.with(|typed| rows(typed, &found.get().and_then(Result::ok).unwrap_or_default()))
+    });
     let pick = picker(overlay, use_theme());
     let pick_key = pick.clone();
     let on_key = move |event: KeyboardEvent| {
@@ -115,7 +120,7 @@ pub(super) fn Palette() -> impl IntoView {
         typed.set(value);
     };
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         if let Some(dialog) = dialog.get() {
             // Fails only when the element has left the page.
             let _ = dialog.show_modal();
@@ -182,21 +187,22 @@ fn PaletteList(
             </li>
         }
     };
-    let all = move || {
+    let all = move || -> Vec<AnyView> {
         let mut group = "";
         let with_head = |(at, next): (usize, Row)| {
             let head = (next.group != group).then_some(next.group);
             group = next.group;
             row((at, next), head)
         };
-        list.get().into_iter().enumerate().map(with_head).collect_view()
+        list.get().into_iter().enumerate().map(with_head).collect_any()
     };
     view! {
         <ul role="listbox" id="palette-list" aria-label="Results">
-            {all}
+            {move || all()}
             {move || list.with(Vec::is_empty).then(|| view! {
                 <li class="palette__group" role="presentation">"Nothing has this name"</li>
-            })}
+            }
+            .into_any())}
         </ul>
     }
 }
@@ -217,12 +223,12 @@ fn picker(
 }
 
 /// The newest runs whose name contains what was typed. A failed search shows no runs: the commands still work.
-async fn find_runs(typed: String) -> Found {
+async fn find_runs(typed: String) -> ApiResult<Found> {
     TimeoutFuture::new(if typed.is_empty() { 0 } else { 120 }).await;
     let q = Some(typed.trim().to_owned()).filter(|q| !q.is_empty());
     let query = RunQuery { q, limit: Some(MAX_RUNS), ..RunQuery::default() };
     let runs = api::runs(&query).await.map(|page| page.items).unwrap_or_default();
-    Found { typed, runs }
+    Ok(Found { typed, runs })
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! The rail: only pages that exist. A popover on narrow screens.
 
+use crate::components::dynamic::{CollectAny, dynamic, nothing};
 use crate::components::icon::Icon;
 use crate::live::runs::use_runs_live;
+use crate::state::effect::effect;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, use_overlay};
 use crate::{api, fmt};
 use leptos::html;
@@ -21,7 +25,7 @@ pub(super) fn Rail() -> impl IntoView {
     let path = use_location().pathname;
     let running = count_running();
     let overlay = use_overlay();
-    Effect::new(move || {
+    effect(move || {
         path.track();
         hide(rail);
     });
@@ -32,7 +36,8 @@ pub(super) fn Rail() -> impl IntoView {
                 {label}
                 {move || (href == "/runs" && running.get() > 0).then(|| view! {
                     <span class="rail__count" title="Runs going now">{fmt::count(running.get())}</span>
-                })}
+                }
+                .into_any())}
             </a>
         }
     });
@@ -43,7 +48,7 @@ pub(super) fn Rail() -> impl IntoView {
     view! {
         <nav class="rail" id="rail" popover aria-label="Main" node_ref=rail>
             <a class="rail__brand" href="/"><Mark/>"SkillOpt"</a>
-            {links.into_iter().collect_view()}
+            {links.into_iter().collect_any()}
             <span class="rail__gap"></span>
             <button class="rail__link" type="button" on:click=open_keys>
                 <Icon name="help"/>
@@ -68,18 +73,18 @@ fn is_current(href: &str, path: &str) -> bool {
 }
 
 /// How many runs an engine owns now: loaded once, then kept by the stream.
-fn count_running() -> Signal<u64> {
+fn count_running() -> Memo<u64> {
     let live = use_runs_live();
     let running = RwSignal::new(BTreeSet::<RunId>::new());
-    let loaded = LocalResource::new(move || {
+    let loaded = Load::new(move || {
         live.back();
         let query =
             RunQuery { status: Some(RunStatus::Running), limit: Some(500), ..RunQuery::default() };
-        async move { api::runs(&query).await.ok() }
+        async move { api::runs(&query).await }
     });
-    Effect::new(move || {
-        if let Some(Some(page)) = loaded.get() {
-            running.set(page.items.into_iter().map(|run| run.id).collect());
+    effect(move || {
+        if let Some(Ok(page)) = loaded.get() {
+            running.set(page.items.iter().map(|run| run.id.clone()).collect());
         }
     });
     live.on_run(move |run| {
@@ -94,18 +99,22 @@ fn count_running() -> Signal<u64> {
             });
         }
     });
-    Signal::derive(move || u64::try_from(running.with(BTreeSet::len)).unwrap_or(0))
+    Memo::new(move || u64::try_from(running.with(BTreeSet::len)).unwrap_or(0))
 }
 
 /// Which program this is and where it keeps its data. Nothing while it is not known.
 #[component]
 fn AboutNote() -> impl IntoView {
-    let about = LocalResource::new(|| async { api::about().await.ok() });
-    move || {
-        about.get().flatten().map(|about| {
-            view! { <p class="rail__note" title=about.data_dir.clone()>"SkillOpt " {about.version}</p> }
-        })
+    let about = Load::new(|| async { api::about().await });
+    dynamic(move || {
+        match about.get() {
+        Some(Ok(about)) => view! {
+            <p class="rail__note" title=about.data_dir.clone()>"SkillOpt " {about.version.clone()}</p>
+        }
+        .into_any(),
+        _ => nothing(),
     }
+    })
 }
 
 #[component]

@@ -1,12 +1,13 @@
 //! The top bar: where one is, how to get elsewhere, whether what is shown is live, and the theme.
 
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::live::{LiveState, use_live_states};
+use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, use_overlay};
 use crate::state::page::{self, Crumb};
 use crate::state::theme::{Theme, use_theme};
 use crate::{fmt, time};
-use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -42,12 +43,12 @@ pub(super) fn TopBar() -> impl IntoView {
 fn Breadcrumb() -> impl IntoView {
     let crumbs = page::crumbs();
     let part = |crumb: Crumb| match crumb.href {
-        Some(href) => Either::Left(view! { <a href=href>{crumb.text}</a> <Icon name="right"/> }),
-        None => Either::Right(view! { <span aria-current="page">{crumb.text}</span> }),
+        Some(href) => view! { <a href=href>{crumb.text}</a> <Icon name="right"/> }.into_any(),
+        None => view! { <span aria-current="page">{crumb.text}</span> }.into_any(),
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
-            {move || crumbs.get().into_iter().map(part).collect_view()}
+            {move || crumbs.get().into_iter().map(part).collect_any()}
         </nav>
     }
 }
@@ -55,7 +56,7 @@ fn Breadcrumb() -> impl IntoView {
 #[component]
 fn LiveBadge() -> impl IntoView {
     let states = use_live_states();
-    let state = Memo::new(move |_| states.worst());
+    let state = Memo::new(move || states.worst());
     let now = RwSignal::new(time::now_ms());
     let clock =
         set_interval_with_handle(move || now.set(time::now_ms()), Duration::from_secs(1)).ok();
@@ -70,8 +71,8 @@ fn LiveBadge() -> impl IntoView {
         other => words(other, 0),
     };
     view! {
-        <span class="live" data-state=move || word(state.get()) role="status" title=words>
-            <span class="live__text">{words}</span>
+        <span class="live" data-state=move || word(state.get()) role="status" title=move || words()>
+            <span class="live__text">{move || words()}</span>
         </span>
     }
 }
@@ -113,7 +114,7 @@ fn ThemeSwitch() -> impl IntoView {
                 class="icon-button"
                 type="button"
                 data-theme-choice=choice.as_str()
-                aria-pressed=is_pressed
+                aria-pressed=move || is_pressed()
                 aria-label=choice.label()
                 title=choice.label()
                 on:click=move |_| theme.set(choice.pressed(theme.get()))
@@ -122,7 +123,7 @@ fn ThemeSwitch() -> impl IntoView {
             </button>
         }
     });
-    view! { <div class="theme" role="group" aria-label="Theme">{buttons.into_iter().collect_view()}</div> }
+    view! { <div class="theme" role="group" aria-label="Theme">{buttons.into_iter().collect_any()}</div> }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where one is: the breadcrumb of the top bar and the title of the tab, set by the page that is shown.
 
+use crate::state::effect::effect;
 use leptos::prelude::*;
 
 /// One part of the breadcrumb. The last one is the page itself.
@@ -25,7 +26,7 @@ struct Crumbs(RwSignal<Vec<Crumb>>);
 
 pub(crate) fn provide() {
     let crumbs = RwSignal::new(Vec::<Crumb>::new());
-    Effect::new(move || crumbs.with(|crumbs| document().set_title(&title(crumbs))));
+    effect(move || crumbs.with(|crumbs| document().set_title(&title(crumbs))));
     provide_context(Crumbs(crumbs));
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn crumbs() -> Signal<Vec<Crumb>> {
 /// Called once by each page. The closure may read signals: breadcrumb and title follow them.
 pub(crate) fn set(crumbs: impl Fn() -> Vec<Crumb> + 'static) {
     let shown = expect_context::<Crumbs>().0;
-    Effect::new(move || shown.set(crumbs()));
+    effect(move || shown.set(crumbs()));
 }
 
 fn title(crumbs: &[Crumb]) -> String {

@@ -1,5 +1,6 @@
 //! The theme: by the system, light or dark. Kept in the browser; `boot.js` sets it before the first paint.
 
+use crate::state::effect::effect;
 use leptos::prelude::*;
 
 const STORAGE_KEY: &str = "skillopt.theme";
@@ -80,7 +81,7 @@ impl ThemeState {
 pub(crate) fn provide() {
     let stored = storage().and_then(|store| store.get_item(STORAGE_KEY).ok().flatten());
     let theme = RwSignal::new(stored.and_then(|word| Theme::parse(&word)).unwrap_or_default());
-    Effect::new(move || show(theme.get()));
+    effect(move || show(theme.get()));
     provide_context(ThemeState(theme));
 }
 

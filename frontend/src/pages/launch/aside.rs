@@ -4,9 +4,12 @@ use super::CheckSignal;
 use super::draft::Draft;
 use super::start::{StartButton, StartNote};
 use crate::api::{self, ApiError};
+use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::states::ErrorCallout;
+use crate::state::effect::on_change;
+use crate::state::memo::Memo;
 use crate::{fmt, time};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -29,7 +32,7 @@ pub(super) fn Aside(draft: Draft, checking: CheckSignal) -> impl IntoView {
 
 #[component]
 fn ForecastPanel(checking: CheckSignal) -> impl IntoView {
-    let forecast = Memo::new(move |_| checking.with(|now| now.answer.forecast.clone()));
+    let forecast = Memo::new(move || checking.with(|now| now.answer.forecast.clone()));
     let body = move || {
         match forecast.get() {
         Some(forecast) => view! { <ForecastBody forecast=forecast/> }.into_any(),
@@ -45,7 +48,7 @@ fn ForecastPanel(checking: CheckSignal) -> impl IntoView {
                 <h3 id="forecast-title">"Forecast"</h3>
                 <span class="end small">"at most"</span>
             </div>
-            <div class="panel__body">{body}</div>
+            <div class="panel__body">{move || body()}</div>
         </section>
     }
 }
@@ -96,17 +99,20 @@ fn tasks_words(forecast: &Forecast) -> String {
 
 #[component]
 fn Checks(checking: CheckSignal) -> impl IntoView {
-    let checks = Memo::new(move |_| checking.with(|now| now.answer.checks.clone()));
-    move || {
-        checks.with(|checks| !checks.is_empty()).then(|| {
-            view! {
-                <section aria-labelledby="checks-title">
-                    <div class="section__head"><h3 id="checks-title">"Checks"</h3></div>
-                    <CheckList checks=checks.get()/>
-                </section>
-            }
-        })
-    }
+    let checks = Memo::new(move || checking.with(|now| now.answer.checks.clone()));
+    dynamic(move || {
+        checks
+            .with(|checks| !checks.is_empty())
+            .then(|| {
+                view! {
+                    <section aria-labelledby="checks-title">
+                        <div class="section__head"><h3 id="checks-title">"Checks"</h3></div>
+                        <CheckList checks=checks.get()/>
+                    </section>
+                }
+            })
+            .into_any()
+    })
 }
 
 #[component]
@@ -123,7 +129,7 @@ fn CheckList(checks: Vec<Check>) -> impl IntoView {
             </li>
         }
     };
-    view! { <ul class="checks">{checks.into_iter().map(line).collect_view()}</ul> }
+    view! { <ul class="checks">{checks.into_iter().map(line).collect_any()}</ul> }
 }
 
 /// Where the test calls are.
@@ -139,12 +145,7 @@ enum Calls {
 fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
     let calls = RwSignal::new(Calls::NotMade);
     // What was tested is not what the form shows any more.
-    Effect::new(move |before: Option<()>| {
-        draft.request();
-        if before.is_some() {
-            calls.set(Calls::NotMade);
-        }
-    });
+    on_change(move || draft.request(), move |_| calls.set(Calls::NotMade));
     let is_going = move || calls.with(|calls| matches!(calls, Calls::Going));
     let test = move |_| {
         let request = draft.request();
@@ -193,7 +194,7 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
                         class="button"
                         data-size="sm"
                         type="button"
-                        disabled=cannot
+                        disabled=move || cannot()
                         aria-busy=move || is_going().then_some("true")
                         on:click=test
                     >
@@ -202,7 +203,7 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
                     </button>
                 </div>
             </div>
-            {said}
+            {move || said()}
         </section>
     }
 }

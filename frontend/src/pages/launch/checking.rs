@@ -3,6 +3,8 @@
 use super::CheckSignal;
 use super::draft::Draft;
 use crate::api::{self, ApiError};
+use crate::order::{as_key, sorted};
+use crate::state::effect::effect;
 use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -65,7 +67,8 @@ pub(super) fn keep_checking(draft: Draft) -> CheckSignal {
         spawn_local(async move {
             let answer = api::config_check(&request).await.map(|mut answer| {
                 bring_home(&mut answer.problems, &request);
-                answer.problems.sort_by_key(|problem| draft.place_of(&problem.path));
+                let place = |problem: &ConfigProblem| as_key(draft.place_of(&problem.path));
+                answer.problems = sorted(std::mem::take(&mut answer.problems), place);
                 answer
             });
             if newest.try_get_value() == Some(number) {
@@ -73,13 +76,13 @@ pub(super) fn keep_checking(draft: Draft) -> CheckSignal {
             }
         });
     });
-    Effect::new(move || {
+    effect(move || {
         let request = draft.request();
         newest.update_value(|number| *number += 1);
         checking.update(|checking| checking.is_current = false);
         ask((newest.get_value(), request));
     });
-    checking.into()
+    checking.read_only()
 }
 
 fn take(checking: &mut Checking, answer: api::ApiResult<ConfigCheck>) {

@@ -3,9 +3,10 @@
 use super::CheckSignal;
 use super::draft::Draft;
 use crate::api::{SchemaKey, SchemaKind};
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::fmt;
-use leptos::either::Either;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 
 /// Up to so many options stand side by side, when they are short.
@@ -20,14 +21,13 @@ pub(super) fn field_id(path: &str) -> String {
 #[component]
 pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> impl IntoView {
     let path = StoredValue::new(spec.path.clone());
-    let problem = Memo::new(move |_| {
+    let problem = Memo::new(move || {
         path.with_value(|path| {
             checking.with(|now| now.problem(path)).filter(|_| draft.shows_problem(path))
         })
     });
-    let warning =
-        Memo::new(move |_| path.with_value(|path| checking.with(|now| now.warning(path))));
-    let is_changed = Memo::new(move |_| path.with_value(|path| draft.is_changed(path)));
+    let warning = Memo::new(move || path.with_value(|path| checking.with(|now| now.warning(path))));
+    let is_changed = Memo::new(move || path.with_value(|path| draft.is_changed(path)));
     let state = move || {
         if problem.with(Option::is_some) {
             Some("error")
@@ -48,13 +48,13 @@ pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> imp
     let touch = move |_| path.with_value(|path| draft.touch(path));
     if spec.kind == SchemaKind::Bool {
         return view! {
-            <div class="field" data-state=state on:focusout=touch>
+            <div class="field" data-state=move || state() on:focusout=touch>
                 <label class="choice">
                     <Switch id=id path=path draft=draft help_id=help_id.clone()/>
                     <span>
                         <span class="medium">{spec.label}</span>
                         <br/>
-                        <span class="field__help" id=help_id>{said}</span>
+                        <span class="field__help" id=help_id>{move || said()}</span>
                     </span>
                 </label>
             </div>
@@ -65,13 +65,13 @@ pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> imp
     let (key, title) = (spec.path.clone(), spec.path.clone());
     let for_id = (!is_segmented(&spec)).then(|| id.clone());
     view! {
-        <div class="field" data-state=state on:focusout=touch>
+        <div class="field" data-state=move || state() on:focusout=touch>
             <label class="field__label" for=for_id>
                 {label}
                 <code title=title>{key}</code>
             </label>
             <Control spec=spec id=id help_id=help_id.clone() draft=draft problem=problem/>
-            <p class="field__help" id=help_id>{said}</p>
+            <p class="field__help" id=help_id>{move || said()}</p>
         </div>
     }
     .into_any()
@@ -90,13 +90,9 @@ fn is_segmented(spec: &SchemaKey) -> bool {
 fn Help(text: String) -> impl IntoView {
     let piece = |(at, piece): (usize, &str)| {
         let piece = piece.to_owned();
-        if at % 2 == 1 {
-            Either::Left(view! { <code>{piece}</code> })
-        } else {
-            Either::Right(piece)
-        }
+        if at % 2 == 1 { view! { <code>{piece}</code> }.into_any() } else { piece.into_any() }
     };
-    text.split('`').enumerate().map(piece).collect_view()
+    text.split('`').enumerate().map(piece).collect_any()
 }
 
 #[component]
@@ -171,7 +167,7 @@ fn Segments(
     path: StoredValue<String>,
     draft: Draft,
 ) -> impl IntoView {
-    let chosen = Memo::new(move |_| path.with_value(|path| draft.get(path)));
+    let chosen = Memo::new(move || path.with_value(|path| draft.get(path)));
     let button = |option: String| {
         let text = fmt::capital(&option.replace('_', " "));
         let is_pressed = {
@@ -179,12 +175,12 @@ fn Segments(
             move || chosen.with(|chosen| if *chosen == option { "true" } else { "false" })
         };
         let set = move |_| path.with_value(|path| draft.set(path, option.clone()));
-        view! { <button type="button" aria-pressed=is_pressed on:click=set>{text}</button> }
+        view! { <button type="button" aria-pressed=move || is_pressed() on:click=set>{text}</button> }
     };
     view! {
         <div>
             <div class="segmented" role="group" aria-label=label>
-                {options.into_iter().map(button).collect_view()}
+                {options.into_iter().map(button).collect_any()}
             </div>
         </div>
     }
@@ -210,7 +206,7 @@ fn Select(
                 on:change:target=move |event| path.with_value(|path| draft.set(path, event.target().value()))
             >
                 {not_set}
-                {options.into_iter().map(option).collect_view()}
+                {options.into_iter().map(option).collect_any()}
             </select>
             <Icon name="down"/>
         </div>

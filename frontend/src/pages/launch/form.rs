@@ -5,7 +5,10 @@ use super::draft::Draft;
 use super::field::Field;
 use super::relevance::is_relevant;
 use crate::api::SchemaKey;
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::icon::Icon;
+use crate::state::effect::effect;
+use crate::state::memo::Memo;
 use leptos::html;
 use leptos::prelude::*;
 use skillopt_domain::config::Group;
@@ -43,7 +46,7 @@ pub(super) fn LaunchForm(
     });
     view! {
         <form on:submit=|event| event.prevent_default() aria-label="New run">
-            {groups.into_iter().collect_view()}
+            {groups.into_iter().collect_any()}
             <Advanced keys=advanced draft=draft checking=checking/>
         </form>
     }
@@ -72,14 +75,11 @@ fn Fieldset(
 fn Fields(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl IntoView {
     let field = move |key: SchemaKey| {
         let path = key.path.clone();
-        let shown = Memo::new(move |_| is_relevant(&path, |other| draft.get(other)));
-        view! {
-            <Show when=move || shown.get()>
-                <Field spec=key.clone() draft=draft checking=checking/>
-            </Show>
-        }
+        let field =
+            move || view! { <Field spec=key.clone() draft=draft checking=checking/> }.into_any();
+        when(move || is_relevant(&path, |other| draft.get(other)), field, nothing)
     };
-    keys.into_iter().map(field).collect_view()
+    keys.into_iter().map(field).collect_any()
 }
 
 #[component]
@@ -111,11 +111,11 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
         keys + usize::from(draft.fresh.get())
     };
     let fold = NodeRef::<html::Details>::new();
-    let has_problem = Memo::new(move |_| {
+    let has_problem = Memo::new(move || {
         checking.with(|now| problems.iter().any(|path| now.problem(path).is_some()))
     });
     // A problem must not hide: the fold opens with it, and closing stays the person's choice.
-    Effect::new(move || {
+    effect(move || {
         if let (true, Some(fold)) = (has_problem.get(), fold.get()) {
             fold.set_open(true);
         }
@@ -129,7 +129,7 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
             <summary class="disclosure__head">
                 <Icon name="right"/>
                 "More keys"
-                <span class="muted">{words}</span>
+                <span class="muted">{move || words()}</span>
             </summary>
             <div class="disclosure__body">
                 <fieldset class="fieldset">
@@ -148,7 +148,7 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
 fn FreshField(draft: Draft) -> impl IntoView {
     let state = move || draft.fresh.get().then_some("changed");
     view! {
-        <div class="field" data-state=state>
+        <div class="field" data-state=move || state()>
             <label class="choice">
                 <input
                     class="switch"

@@ -3,6 +3,7 @@
 use super::draft::{Draft, slug};
 use super::yaml::{ExportYaml, ImportYaml};
 use crate::api::Values;
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::fmt;
 use leptos::html;
@@ -19,7 +20,7 @@ pub(super) fn Head(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
         <div class="page-head">
             <div class="page-head__main">
                 <h1>"New run"</h1>
-                <div class="page-head__meta"><span>{meta}</span></div>
+                <div class="page-head__meta"><span>{move || meta()}</span></div>
             </div>
             <div class="page-head__actions">
                 <Presets draft=draft presets=presets/>
@@ -61,7 +62,7 @@ fn Presets(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
     view! {
         <button class="button" type="button" popovertarget="presets"><Icon name="sliders"/>"Presets"</button>
         <div class="menu" id="presets" popover role="menu" aria-label="Presets" node_ref=menu>
-            {presets.into_iter().map(item).collect_view()}
+            {presets.into_iter().map(item).collect_any()}
             <hr class="menu__rule"/>
             <a class="menu__item" role="menuitem" href="/launch" on:click=all_defaults>
                 <Icon name="refresh"/>

@@ -9,7 +9,6 @@ use crate::api::{self, ApiError};
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
-use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -49,7 +48,8 @@ pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView 
         </button>
         {move || failed.get().map(|error| view! {
             <ErrorCallout what="The run could not be started." error=error/>
-        })}
+        }
+        .into_any())}
     }
 }
 
@@ -84,24 +84,25 @@ pub(super) fn StartNote(draft: Draft, checking: CheckSignal) -> impl IntoView {
             .into_any()
         })
     };
-    view! { <div>{note}</div> }
+    view! { <div>{move || note()}</div> }
 }
 
 #[component]
 fn FieldLink(draft: Draft, path: String, message: String) -> impl IntoView {
     if path.is_empty() {
-        return Either::Left(message);
+        return message.into_any();
     }
     let id = field_id(&path);
     let look = move |_| {
         draft.show_all_problems();
         focus_by_id(&id);
     };
-    Either::Right(view! {
+    view! {
         <button class="link" type="button" title=message on:click=look>
             <code>{path}</code>
         </button>
-    })
+    }
+    .into_any()
 }
 
 /// On a phone the decision stays in reach.
@@ -124,7 +125,7 @@ pub(super) fn StartBar(draft: Draft, checking: CheckSignal) -> impl IntoView {
     };
     view! {
         <div class="action-bar" role="region" aria-label="Start">
-            <span>{words}</span>
+            <span>{move || words()}</span>
             <StartButton draft=draft checking=checking/>
         </div>
     }

@@ -3,6 +3,7 @@
 use super::draft::Draft;
 use crate::api::{self, ApiError};
 use crate::components::copy_button::CopyButton;
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use leptos::html;
@@ -68,7 +69,7 @@ pub(super) fn ImportYaml(draft: Draft) -> impl IntoView {
                     prop:value=move || text.get()
                     on:input:target=move |event| text.set(event.target().value())
                 ></textarea>
-                {move || failed.get().map(|error| view! { <Refused error=error/> })}
+                {move || failed.get().map(|error| view! { <Refused error=error/> }.into_any())}
             </div>
             <div class="dialog__foot">
                 <button class="button" type="button" on:click=move |_| close(dialog)>"Cancel"</button>
@@ -95,7 +96,7 @@ fn Refused(error: ApiError) -> impl IntoView {
     });
     view! {
         <ErrorCallout what="The YAML could not be read." error=error.clone()/>
-        <ul class="small second">{lines.collect_view()}</ul>
+        <ul class="small second">{lines.collect_any()}</ul>
     }
 }
 
@@ -138,7 +139,7 @@ pub(super) fn ExportYaml(draft: Draft) -> impl IntoView {
             <DialogHead id="export-title" title="Export YAML" dialog=dialog/>
             <div class="dialog__body">
                 <p class="second">"What differs from the defaults, without secrets. Train from it with "<code>"skillopt train --config"</code>"."</p>
-                {body}
+                {move || body()}
             </div>
         </dialog>
     }

@@ -1,18 +1,20 @@
 //! Runs that ended before they were done: why, and that nothing paid is lost.
 
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::run_cells::run_href;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
 
 #[component]
 pub(super) fn Attention(runs: Memo<Vec<RunSummary>>) -> impl IntoView {
-    let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_view();
+    let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_any();
     view! {
         <section aria-labelledby="attention-title" data-second>
             <div class="section__head"><h2 id="attention-title">"Needs attention"</h2></div>
-            {rows}
+            {move || rows()}
         </section>
     }
 }

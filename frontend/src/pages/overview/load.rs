@@ -1,6 +1,7 @@
 //! What the overview knows: the newest runs and those that go on, kept current row by row. No view here.
 
 use crate::api::{self, ApiResult};
+use crate::order::sorted;
 use skillopt_domain::api::{RunQuery, RunSummary};
 use skillopt_domain::run::RunStatus;
 
@@ -45,7 +46,8 @@ impl Snapshot {
                     self.runs.first().is_none_or(|first| first.created_at_ms <= run.created_at_ms);
                 self.total += u64::from(is_newest);
                 self.runs.push(run.clone());
-                self.runs.sort_by_key(|run| std::cmp::Reverse(run.created_at_ms));
+                self.runs =
+                    sorted(std::mem::take(&mut self.runs), |run| u64::MAX - run.created_at_ms);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The newest runs that are over, as a short table.
 
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::numbers::{Delta, Score};
 use crate::components::run_cells::{RunName, RunState, best_so_far, spend_words};
 use crate::components::spark::Spark;
 use crate::components::when::When;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
 
@@ -15,9 +17,10 @@ pub(super) fn RecentRuns(
     /// Nothing stands above.
     is_first: Memo<bool>,
 ) -> impl IntoView {
-    let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_view();
-    move || {
-        runs.with(|runs| !runs.is_empty()).then(|| view! {
+    let rows = move || runs.get().into_iter().map(|run| view! { <Row run=run/> }).collect_any();
+    let has_runs = move || runs.with(|runs| !runs.is_empty());
+    let table = move || {
+        view! {
             <section class="section" data-space=move || is_first.get().then_some("none") aria-labelledby="recent-title">
                 <div class="section__head">
                     <h2 id="recent-title">"Recent runs"</h2>
@@ -40,12 +43,14 @@ pub(super) fn RecentRuns(
                                 <th scope="col" data-num>"Created"</th>
                             </tr>
                         </thead>
-                        <tbody>{rows}</tbody>
+                        <tbody>{move || rows()}</tbody>
                     </table>
                 </div>
             </section>
-        })
-    }
+        }
+        .into_any()
+    };
+    when(has_runs, table, nothing)
 }
 
 #[component]

@@ -1,5 +1,6 @@
 //! Runs that go on now: best score so far, its curve, the stage, spend.
 
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::look::{Look, stage_look};
 use crate::components::numbers::Stat;
 use crate::components::run_cells::{
@@ -9,6 +10,7 @@ use crate::components::spark::{LineBox, step_line};
 use crate::components::stages::StageBars;
 use crate::components::status::{SimulatedBadge, Status, StatusForm};
 use crate::fmt;
+use crate::state::memo::Memo;
 use crate::time;
 use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
@@ -16,18 +18,17 @@ use skillopt_domain::run::{Phase, RunStatus};
 
 #[component]
 pub(super) fn RunningNow(runs: Memo<Vec<RunSummary>>) -> impl IntoView {
-    let list =
-        move || runs.get().into_iter().map(|run| view! { <Running run=run/> }).collect_view();
-    move || {
-        runs.with(|runs| !runs.is_empty()).then(|| {
-            view! {
-                <section aria-labelledby="now-title" data-first>
-                    <div class="section__head"><h2 id="now-title">"Running now"</h2></div>
-                    <div class="panel">{list}</div>
-                </section>
-            }
-        })
-    }
+    let list = move || runs.get().into_iter().map(|run| view! { <Running run=run/> }).collect_any();
+    let section = move || {
+        view! {
+            <section aria-labelledby="now-title" data-first>
+                <div class="section__head"><h2 id="now-title">"Running now"</h2></div>
+                <div class="panel">{move || list()}</div>
+            </section>
+        }
+        .into_any()
+    };
+    when(move || runs.with(|runs| !runs.is_empty()), section, nothing)
 }
 
 #[component]

@@ -1,6 +1,7 @@
 //! The three ways in: the sample run in one click, a model, an own skill.
 
 use crate::api::{self, ApiError};
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use leptos::prelude::*;
@@ -49,7 +50,8 @@ pub(super) fn Ways(size: Size) -> impl IntoView {
             <div class="section" data-space="tight">
                 <ErrorCallout what="The sample run could not be started." error=error/>
             </div>
-        })}
+        }
+        .into_any())}
     }
 }
 
@@ -70,7 +72,7 @@ fn Way(
 ) -> impl IntoView {
     let ticks = (!ticks.is_empty()).then(|| {
         let line = |text| view! { <li><Icon name="check" size="sm"/>{text}</li> };
-        view! { <ul class="ticks">{ticks.into_iter().map(line).collect_view()}</ul> }
+        view! { <ul class="ticks">{ticks.into_iter().map(line).collect_any()}</ul> }
     });
     view! {
         <section class="start__way">
@@ -106,7 +108,7 @@ fn SampleButton(size: Size, failed: RwSignal<Option<ApiError>>) -> impl IntoView
             class="button"
             type="button"
             data-variant=variant
-            disabled=is_starting
+            disabled=move || is_starting.get()
             aria-busy=move || is_starting.get().then_some("true")
             on:click=start
         >

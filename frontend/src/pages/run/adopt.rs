@@ -5,6 +5,7 @@ use super::state::RunState;
 use crate::api;
 use crate::components::adopt_dialog::AdoptDialog;
 use crate::components::icon::Icon;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::view::SkillVersion;
@@ -15,10 +16,10 @@ pub(super) fn AdoptButton(
     version: Memo<Option<SkillVersion>>,
     on_written: Callback<()>,
 ) -> impl IntoView {
-    let skill = Signal::derive(move || {
+    let skill = Memo::new(move || {
         version.with(|version| version.as_ref().map(|version| version.skill.clone()))
     });
-    let name = Signal::derive(move || {
+    let name = Memo::new(move || {
         version.with(|version| {
             version.as_ref().map_or_else(String::new, |version| format!("v{}", version.version))
         })

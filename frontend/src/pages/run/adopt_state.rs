@@ -3,6 +3,7 @@
 use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::adopt_dialog::{AdoptForm, PreviewState, WriteState};
+use crate::state::memo::Memo;
 use crate::time;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -14,7 +15,7 @@ const LAST_PATH: &str = "skillopt.adopt.path";
 /// The form for a version that may change while the dialog is closed.
 pub(super) fn adopt_form(
     run: RunState,
-    skill: Signal<Option<Sha256Hex>>,
+    skill: Memo<Option<Sha256Hex>>,
     on_written: Callback<()>,
 ) -> AdoptForm {
     let is_open = RwSignal::new(false);

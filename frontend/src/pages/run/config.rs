@@ -1,30 +1,32 @@
 //! The Config tab: every value with the place it came from, what goes on the wire, and the YAML to train again.
 
-use super::TabFrame;
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use crate::api;
 use crate::charts::export::save_text;
 use crate::components::copy_button::CopyButton;
+use crate::components::dynamic::{CollectAny, when};
 use crate::components::icon::Icon;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::numbers::OrMissing;
 use crate::components::states::Empty;
 use crate::fmt;
+use crate::order::{as_key, sorted};
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::{ConfigRow, ConfigView, WireRow};
 use skillopt_domain::config::{Origin, Place};
 
 #[component]
 pub(super) fn ConfigTab(run: RunState) -> impl IntoView {
-    let config = LocalResource::new(move || {
+    let config = Load::new(move || {
         let id = run.id();
         async move { api::run_config(&id).await }
     });
-    view! {
-        <TabFrame what="The config could not be loaded." on_retry=Callback::new(move |()| config.refetch())>
-            {move || Suspend::new(async move { config.await.map(|config| view! { <Config run config/> }) })}
-        </TabFrame>
-    }
+    loaded(config, Frame::new("The config could not be loaded."), move |config: &ConfigView| {
+        view! { <Config run config=config.clone()/> }.into_any()
+    })
 }
 
 #[component]
@@ -33,7 +35,7 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
     let text = query_value::<String>("q");
     let total = config.rows.len();
     let rows = StoredValue::new(config.rows);
-    let shown = Memo::new(move |_| {
+    let shown = Memo::new(move || {
         rows.with_value(|rows| {
             filtered(rows, only_set.get().unwrap_or(false), text.get().as_deref())
         })
@@ -42,9 +44,11 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
         <Filters run only_set text yaml=config.yaml/>
         <div class="split" data-width="aside">
             <div>
-                <Show when=move || shown.with(|rows| !rows.is_empty()) fallback=move || no_match(only_set, text)>
-                    <Values shown total/>
-                </Show>
+                {when(
+                    move || shown.with(|rows| !rows.is_empty()),
+                    move || view! { <Values shown total/> }.into_any(),
+                    move || no_match(only_set, text).into_any(),
+                )}
             </div>
             <aside class="split__side stack" data-gap="lg"><Wire wire=config.wire/></aside>
         </div>
@@ -63,9 +67,8 @@ fn filtered(rows: &[ConfigRow], only_set: bool, text: Option<&str>) -> Vec<Confi
         |row: &ConfigRow| rows.iter().position(|one| section(&one.path) == section(&row.path));
     let matching =
         rows.iter().filter(|row| !only_set || is_changed(row)).filter(|row| has_text(row));
-    let mut matching: Vec<ConfigRow> = matching.cloned().collect();
-    matching.sort_by_key(first_of);
-    matching
+    let matching: Vec<ConfigRow> = matching.cloned().collect();
+    sorted(matching, |row| first_of(row).map_or(u64::MAX, as_key))
 }
 
 fn no_match(only_set: QueryValue<bool>, text: QueryValue<String>) -> impl IntoView {
@@ -87,7 +90,7 @@ fn Filters(
     text: QueryValue<String>,
     yaml: String,
 ) -> impl IntoView {
-    let copied = Signal::stored(yaml.clone());
+    let copied = yaml.clone();
     let file = run.summary.with_value(|summary| format!("{}.yaml", summary.name));
     let download = move |_| _ = save_text(&file, "application/yaml;charset=utf-8", &yaml);
     let typed =
@@ -123,7 +126,7 @@ fn Values(shown: Memo<Vec<ConfigRow>>, total: usize) -> impl IntoView {
                 });
                 view! { {head}{value_row(row)} }
             })
-            .collect_view()
+            .collect_any()
         })
     };
     view! {
@@ -134,7 +137,7 @@ fn Values(shown: Memo<Vec<ConfigRow>>, total: usize) -> impl IntoView {
                         <th scope="col">"Key"</th><th scope="col">"Value"</th>
                         <th scope="col" class="hide-narrow">"Default"</th><th scope="col">"From"</th>
                     </tr></thead>
-                    <tbody>{body}</tbody>
+                    <tbody>{move || body()}</tbody>
                 </table>
             </div>
             <div class="panel__foot"><span>{move || format!("{} of {total} keys", shown.with(Vec::len))}</span></div>
@@ -200,14 +203,14 @@ fn Wire(wire: Vec<WireRow>) -> impl IntoView {
         view! {
             <div>
                 <b class="medium">{fmt::capital(&row.role)}</b>
-                <div class="checks">{rows.collect_view()}</div>
+                <div class="checks">{rows.collect_any()}</div>
             </div>
         }
     };
     view! {
         <section aria-labelledby="wire-title">
             <div class="section__head"><h3 id="wire-title">"What goes on the wire"</h3><span>"no secrets"</span></div>
-            <div class="stack" data-gap="md">{wire.into_iter().map(role).collect_view()}</div>
+            <div class="stack" data-gap="md">{wire.into_iter().map(role).collect_any()}</div>
         </section>
     }
 }

@@ -1,6 +1,5 @@
 //! The Curves tab: is it improving, which steps won, what it takes. All charts share one cross-line and one zoom.
 
-use super::TabFrame;
 use super::charts_data as data;
 use super::query::{QueryValue, query_value};
 use super::stands_out::{Note, notes};
@@ -13,13 +12,18 @@ use crate::charts::pointer::Pointer;
 use crate::charts::score::{merged, points};
 use crate::charts::score_chart::{ScoreChart, ScoreChoices, ScorePlan, toggled};
 use crate::charts::series::SmallPlot;
+use crate::components::dynamic::{CollectAny, dynamic, nothing, when};
 use crate::components::icon::Icon;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::states::Empty;
 use crate::fmt;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use skillopt_domain::api::{CurveQuery, Curves};
 use skillopt_domain::event::StepSummary;
+use skillopt_domain::view::RunView;
 
 const SMOOTHING: f64 = 0.4;
 /// Longer runs come thinned.
@@ -30,7 +34,7 @@ pub(super) fn CurvesTab(run: RunState) -> impl IntoView {
     let zoom = Zoom { from: query_value("from"), to: query_value("to") };
     let is_thinned = run.view.with_untracked(|view| view.n_steps > MAX_POINTS);
     // A zoom into a thinned run asks again, so that no point is left out.
-    let curves = LocalResource::new(move || {
+    let curves = Load::new(move || {
         let id = run.id();
         let range = if is_thinned { zoom.get() } else { None };
         async move {
@@ -42,11 +46,9 @@ pub(super) fn CurvesTab(run: RunState) -> impl IntoView {
             api::curves(&id, &query).await
         }
     });
-    view! {
-        <TabFrame what="The curves could not be loaded." on_retry=Callback::new(move |()| curves.refetch())>
-            {move || Suspend::new(async move { curves.await.map(|curves| view! { <Charts run curves zoom/> }) })}
-        </TabFrame>
-    }
+    loaded(curves, Frame::new("The curves could not be loaded."), move |curves: &Curves| {
+        view! { <Charts run steps=curves.steps.clone() zoom/> }.into_any()
+    })
 }
 
 /// The steps that are shown, in the URL.
@@ -68,26 +70,28 @@ impl Zoom {
 }
 
 #[component]
-fn Charts(run: RunState, curves: Curves, zoom: Zoom) -> impl IntoView {
-    let loaded = StoredValue::new(curves.steps);
+fn Charts(run: RunState, steps: Vec<StepSummary>, zoom: Zoom) -> impl IntoView {
+    let loaded = StoredValue::new(steps);
     let live = run.steps();
     let steps =
-        Memo::new(move |_| loaded.with_value(|loaded| live.with(|live| merged(loaded, live))));
+        Memo::new(move || loaded.with_value(|loaded| live.with(|live| merged(loaded, live))));
     let is_started =
         move || run.view.with(|view| view.baseline.is_some() || !view.steps.is_empty());
-    view! {
-        <Show when=is_started fallback=move || view! { <NothingYet run/> }>
+    let charts = move || {
+        view! {
             <section class="panel" aria-labelledby="score-title">
                 <AllCharts run steps zoom/>
             </section>
-        </Show>
-    }
+        }
+        .into_any()
+    };
+    when(is_started, charts, move || view! { <NothingYet run/> }.into_any())
 }
 
 #[component]
 fn NothingYet(run: RunState) -> impl IntoView {
-    let is_over = Memo::new(move |_| run.view.with(|view| view.status.is_over()));
-    move || {
+    let is_over = Memo::new(move || run.view.with(|view| view.status.is_over()));
+    dynamic(move || {
         let text = if is_over.get() {
             "The run ended before the initial skill was measured, so there is no curve. Its events tell why."
         } else {
@@ -98,7 +102,8 @@ fn NothingYet(run: RunState) -> impl IntoView {
                 <a class="button" href=run.href(RunTab::Events)>"Events"</a>
             </Empty>
         }
-    }
+        .into_any()
+    })
 }
 
 #[component]
@@ -117,31 +122,28 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
     let navigate = use_navigate();
     let choices = ScoreChoices {
         pointer,
-        zoom: Signal::derive(move || zoom.get()),
-        smoothing: Signal::derive(move || smoothing.get().unwrap_or(SMOOTHING)),
+        zoom: Memo::new(move || zoom.get()),
+        smoothing: Memo::new(move || smoothing.get().unwrap_or(SMOOTHING)),
         on_smoothing: Callback::new(move |weight| smoothing.set(Some(weight))),
         on_open: Callback::new(move |step| navigate(&run.step_href(step), Default::default())),
-        hidden: Signal::derive(move || hidden.get().unwrap_or_default()),
+        hidden: Memo::new(move || hidden.get().unwrap_or_default()),
         on_toggle: Callback::new(on_toggle),
     };
     let score_points =
-        Memo::new(move |_| run.view.with(|view| steps.with(|steps| points(view, steps))));
-    let plan = Memo::new(move |_| score_plan(run));
-    let shown = Memo::new(move |_| {
+        Memo::new(move || run.view.with(|view| steps.with(|steps| points(view, steps))));
+    let plan = Memo::new(move || score_plan(run));
+    let shown = Memo::new(move || {
         let total = plan.with(|plan| plan.total_steps);
         shown_steps(zoom.get(), total, steps.with(|steps| steps.last().map_or(0, |step| step.step)))
     });
     view! {
         <ScoreChart points=score_points plan choices step_href=Callback::new(move |step| run.step_href(step))/>
         <div class="multiples">
-            <Small plan=ROLLOUT steps shown pointer of=Callback::new(|s: Vec<_>| data::rollout(&s))/>
-            <Small
-                plan=SIZE steps shown pointer
-                of=Callback::new(move |s: Vec<_>| run.view.with_untracked(|view| data::skill_size(view, &s)))
-            />
-            <Small plan=EDITS steps shown pointer of=Callback::new(|s: Vec<_>| data::edits(&s))/>
-            <SpendCharts steps shown pointer/>
-            <Small plan=ERRORS steps shown pointer of=Callback::new(|s: Vec<_>| data::error_share(&s))/>
+            <Small run plan=ROLLOUT steps shown pointer of=|_, steps| data::rollout(steps)/>
+            <Small run plan=SIZE steps shown pointer of=data::skill_size/>
+            <Small run plan=EDITS steps shown pointer of=|_, steps| data::edits(steps)/>
+            <SpendCharts run steps shown pointer/>
+            <Small run plan=ERRORS steps shown pointer of=|_, steps| data::error_share(steps)/>
             <StandsOut run steps/>
         </div>
     }
@@ -193,43 +195,50 @@ fn percent(value: f64) -> String {
     format!("{value:.1} %")
 }
 
+/// Makes a plot of the steps; the view has the plan.
+type PlotOf = fn(&RunView, &[StepSummary]) -> SmallPlot;
+
 #[component]
 fn Small(
+    run: RunState,
     plan: SmallPlan,
     steps: Memo<Vec<StepSummary>>,
     shown: Memo<(u32, u32)>,
     pointer: Pointer,
-    of: Callback<Vec<StepSummary>, SmallPlot>,
+    of: PlotOf,
 ) -> impl IntoView {
-    let plot = Memo::new(move |_| of.run(steps.get()));
+    let plot =
+        Memo::new(move || steps.with(|steps| run.view.with_untracked(|view| of(view, steps))));
     view! { <Multiple plan plot steps=shown pointer/> }
 }
 
 /// Money where it is known; else tokens where they are reported; else calls.
 #[component]
 fn SpendCharts(
+    run: RunState,
     steps: Memo<Vec<StepSummary>>,
     shown: Memo<(u32, u32)>,
     pointer: Pointer,
 ) -> impl IntoView {
-    let has_cost = Memo::new(move |_| steps.with(|steps| data::has_cost(steps)));
-    let has_tokens = Memo::new(move |_| {
+    let has_cost = Memo::new(move || steps.with(|steps| data::has_cost(steps)));
+    let has_tokens = Memo::new(move || {
         steps.with(|steps| steps.iter().any(|step| step.spend.total().tokens() > 0))
     });
-    move || {
-        if has_cost.get() {
-            view! { <Small plan=COST steps shown pointer of=Callback::new(|s: Vec<_>| data::cost(&s))/> }
+    dynamic(move || {
+        let (plan, of): (_, PlotOf) = if has_cost.get() {
+            (COST, |_, steps| data::cost(steps))
         } else if has_tokens.get() {
-            view! { <Small plan=TOKENS steps shown pointer of=Callback::new(|s: Vec<_>| data::tokens(&s))/> }
+            (TOKENS, |_, steps| data::tokens(steps))
         } else {
-            view! { <Small plan=CALLS steps shown pointer of=Callback::new(|s: Vec<_>| data::calls(&s))/> }
-        }
-    }
+            (CALLS, |_, steps| data::calls(steps))
+        };
+        view! { <Small run plan steps shown pointer of/> }.into_any()
+    })
 }
 
 #[component]
 fn StandsOut(run: RunState, steps: Memo<Vec<StepSummary>>) -> impl IntoView {
-    let all = Memo::new(move |_| {
+    let all = Memo::new(move || {
         run.view.with(|view| steps.with(|steps| notes(view, steps, &run.metric.get_value())))
     });
     let note = |note: Note| {
@@ -240,15 +249,17 @@ fn StandsOut(run: RunState, steps: Memo<Vec<StepSummary>>) -> impl IntoView {
             </p>
         }
     };
-    move || {
+    dynamic(move || {
         let all = all.get();
-        (!all.is_empty()).then(|| {
-            view! {
-                <div class="multiple" data-span="3">
-                    <div class="multiple__head"><h3>"What stands out"</h3></div>
-                    <div class="notes">{all.into_iter().map(note).collect_view()}</div>
-                </div>
-            }
-        })
-    }
+        if all.is_empty() {
+            return nothing();
+        }
+        view! {
+            <div class="multiple" data-span="3">
+                <div class="multiple__head"><h3>"What stands out"</h3></div>
+                <div class="notes">{all.into_iter().map(note).collect_any()}</div>
+            </div>
+        }
+        .into_any()
+    })
 }

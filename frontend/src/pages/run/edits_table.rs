@@ -1,6 +1,7 @@
 //! Edits: the ranked table of a step, and one edit as a small diff.
 
 use crate::components::diff_view::DiffView;
+use crate::components::dynamic::CollectAny;
 use crate::components::status::Status;
 use crate::fmt;
 use leptos::prelude::*;
@@ -14,7 +15,7 @@ pub(super) fn EditsTable(edits: Vec<EditReport>) -> impl IntoView {
         .into_iter()
         .zip(1u32..)
         .map(|(edit, rank)| view! { <EditRow edit rank/> })
-        .collect_view();
+        .collect_any();
     view! {
         <div class="panel scroll-x" tabindex="0" role="region" aria-label="Ranked edits">
             <table class="table">
@@ -44,7 +45,7 @@ fn EditRow(edit: EditReport, rank: u32) -> impl IntoView {
         .into_iter()
         .flatten()
         .map(|note| view! { <br/><span class="small muted">{note}</span> })
-        .collect_view();
+        .collect_any();
     let shown = StoredValue::new(edit.edit.clone());
     view! {
         <tr class=is_quiet.then_some("table__dim")>
@@ -64,7 +65,8 @@ fn EditRow(edit: EditReport, rank: u32) -> impl IntoView {
         </tr>
         {move || is_open.get().then(|| view! {
             <tr><td class="table__drawer" colspan="5"><EditText edit=shown.get_value()/></td></tr>
-        })}
+        }
+        .into_any())}
     }
 }
 

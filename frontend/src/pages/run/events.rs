@@ -1,17 +1,21 @@
 //! The Events tab: the journal as it was written, live, each row a sentence with its JSON below.
 
-use super::TabFrame;
 use super::event_words::{TYPES, event_look, event_words, type_word};
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use crate::api::{self, ApiError};
+use crate::components::dynamic::{CollectAny, Item, each, when};
 use crate::components::icon::Icon;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{Empty, ErrorCallout};
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::time;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use skillopt_domain::api::Page;
 use skillopt_domain::event::RunEvent;
 
 /// Events asked for at once.
@@ -23,25 +27,23 @@ const SPARE: usize = 12;
 
 #[component]
 pub(super) fn EventsTab(run: RunState) -> impl IntoView {
-    let first = LocalResource::new(move || {
+    let first = Load::new(move || {
         let id = run.id();
         let newest = run.view.with_untracked(|view| view.seq);
         // The newest page first: what happened last is what one looks for.
         let after = newest.saturating_sub(u64::from(PAGE));
         async move { api::events(&id, after, PAGE).await }
     });
-    view! {
-        <TabFrame what="The events could not be loaded." on_retry=Callback::new(move |()| first.refetch())>
-            {move || Suspend::new(async move { first.await.map(|page| view! { <Journal run events=page.items/> }) })}
-        </TabFrame>
-    }
+    loaded(first, Frame::new("The events could not be loaded."), move |page: &Page<RunEvent>| {
+        view! { <Journal run events=page.items.clone()/> }.into_any()
+    })
 }
 
 #[component]
 fn Journal(run: RunState, events: Vec<RunEvent>) -> impl IntoView {
     let loaded = RwSignal::new(events);
     let kind = query_value::<String>("type");
-    let all = Memo::new(move |_| {
+    let all = Memo::new(move || {
         let last = loaded.with(|loaded| loaded.last().map_or(0, |event| event.seq));
         let kind = kind.get();
         let is_wanted =
@@ -56,9 +58,11 @@ fn Journal(run: RunState, events: Vec<RunEvent>) -> impl IntoView {
     });
     view! {
         <div class="filters" data-flush><TypeSelect kind/></div>
-        <Show when=move || all.with(|all| !all.is_empty()) fallback=move || nothing(kind)>
-            <div class="panel"><Rows all/></div>
-        </Show>
+        {when(
+            move || all.with(|all| !all.is_empty()),
+            move || view! { <div class="panel"><Rows all/></div> }.into_any(),
+            move || nothing(kind).into_any(),
+        )}
         <Older run loaded/>
     }
 }
@@ -80,7 +84,7 @@ fn nothing(kind: QueryValue<String>) -> impl IntoView {
 fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
     let option = move |word: &'static str, label: String| {
         let is_chosen = move || kind.get().unwrap_or_default() == word;
-        view! { <option value=word prop:selected=is_chosen>{label}</option> }
+        view! { <option value=word prop:selected=move || is_chosen()>{label}</option> }
     };
     let choose =
         move |event| kind.set(Some(event_target_value(&event)).filter(|word| !word.is_empty()));
@@ -90,7 +94,7 @@ fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
         <div class="input" data-size="search">
             <select aria-label="Type of event" on:change=choose>
                 {option("", "All types".to_owned())}
-                {words.collect_view()}
+                {words.collect_any()}
             </select>
             <Icon name="down"/>
         </div>
@@ -104,7 +108,7 @@ fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let scroll = RwSignal::new(0.0);
     let open = RwSignal::new(None::<u64>);
-    let drawn = Memo::new(move |_| {
+    let drawn = Memo::new(move || {
         // As much as a window can show at most: the box is never higher.
         let height = window().inner_height().ok().and_then(|height| height.as_f64());
         in_view(scroll.get(), height.unwrap_or(1000.0), all.with(Vec::len))
@@ -117,12 +121,16 @@ fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
     let pad = move |rows: usize| format!("{}px", pixels(rows));
     let rows = move || {
         let (from, to) = drawn.get();
-        all.with(|all| all[from.min(all.len())..to.min(all.len())].to_vec())
+        let item = |event: &RunEvent| {
+            let event = event.clone();
+            Item::new(event.seq.to_string(), move || view! { <EventRow event open/> }.into_any())
+        };
+        all.with(|all| all[from.min(all.len())..to.min(all.len())].iter().map(item).collect())
     };
     view! {
         <div class="journal virtual" node_ref=holder on:scroll=on_scroll tabindex="0" role="region" aria-label="Journal">
             <div class="virtual__pad" style:height=move || pad(drawn.get().0)></div>
-            <For each=rows key=|event| event.seq let:event><EventRow event open/></For>
+            {each(rows)}
             <div class="virtual__pad" style:height=move || pad(all.with(Vec::len).saturating_sub(drawn.get().1))></div>
         </div>
     }
@@ -164,7 +172,7 @@ fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
             <span class="journal__words" title=hover>{words}</span>
             <span class="journal__seq">{format!("#{seq}")}</span>
         </button>
-        {move || is_open().then(|| view! { <pre class="journal__data">{json()}</pre> })}
+        {move || is_open().then(|| view! { <pre class="journal__data">{json()}</pre> }.into_any())}
     }
 }
 
@@ -174,7 +182,7 @@ fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
     let failure = RwSignal::new(None::<ApiError>);
     let is_loading = RwSignal::new(false);
     let first =
-        Memo::new(move |_| loaded.with(|loaded| loaded.first().map_or(1, |event| event.seq)));
+        Memo::new(move || loaded.with(|loaded| loaded.first().map_or(1, |event| event.seq)));
     let load = move || {
         is_loading.set(true);
         failure.set(None);
@@ -201,12 +209,14 @@ fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
     view! {
         {move || failure.get().map(|error| view! {
             <ErrorCallout what="Older events could not be loaded." error on_retry=Callback::new(move |()| load())/>
-        })}
+        }
+        .into_any())}
         {move || (first.get() > 1).then(|| view! {
             <p class="row"><button class="button" data-size="sm" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
                 {move || format!("Events before #{}", first.get())}
             </button></p>
-        })}
+        }
+        .into_any())}
     }
 }
 

@@ -4,12 +4,14 @@ use super::state::RunState;
 use super::words::status_words;
 use crate::api::{self, ApiError, RunAction};
 use crate::components::confirm::{Confirm, Question};
+use crate::components::dynamic::{CollectAny, dynamic, nothing};
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::states::ErrorCallout;
 use crate::components::status::{SimulatedBadge, Status, StatusForm};
 use crate::components::when::When;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::run::RunStatus;
@@ -21,7 +23,7 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
     let name = run.summary.with_value(|summary| summary.name.clone());
     let is_simulated =
         run.summary.with_value(|summary| summary.target_simulated || summary.optimizer_simulated);
-    let pill = Memo::new(move |_| run.view.with(|view| (view.status, status_words(view))));
+    let pill = Memo::new(move || run.view.with(|view| (view.status, status_words(view))));
     view! {
         <div class="page-head">
             <div class="page-head__main">
@@ -29,7 +31,7 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
                     <h1>{name}</h1>
                     {move || {
                         let (status, text) = pill.get();
-                        view! { <Status look=status form=StatusForm::Pill text=text/> }
+                        view! { <Status look=status form=StatusForm::Pill text=text/> }.into_any()
                     }}
                     {is_simulated.then(|| view! { <SimulatedBadge/> })}
                 </div>
@@ -43,14 +45,15 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
             view! {
                 <div class="run-detail"><ErrorCallout what=failure_words(action) error on_retry=retry/></div>
             }
+            .into_any()
         })}
     }
 }
 
 #[component]
 fn Facts(run: RunState) -> impl IntoView {
-    let plan = Memo::new(move |_| run.view.with(|view| view.plan.clone()));
-    let times = Memo::new(move |_| run.view.with(|view| (view.started_at_ms, view.ended_at_ms)));
+    let plan = Memo::new(move || run.view.with(|view| view.plan.clone()));
+    let times = Memo::new(move || run.view.with(|view| (view.started_at_ms, view.ended_at_ms)));
     let models = run.summary.with_value(|summary| {
         let mark = |is_simulated| if is_simulated { " (simulated)" } else { "" };
         format!(
@@ -72,12 +75,12 @@ fn Facts(run: RunState) -> impl IntoView {
                 None => fallback.clone(),
             }}</span>
             <span>{models}</span>
-            {move || plan.get().map(|plan| view! { <span>{format!("seed {}", plan.seed)}</span> })}
+            {move || plan.get().map(|plan| view! { <span>{format!("seed {}", plan.seed)}</span> }.into_any())}
             {move || {
                 let (started, ended) = times.get();
                 started.map(|at| {
                     let took = ended.map(|end| format!(", took {}", fmt::duration(end.saturating_sub(at))));
-                    view! { <span>"started " <When at_ms=at/>{took}</span> }
+                    view! { <span>"started " <When at_ms=at/>{took}</span> }.into_any()
                 })
             }}
         </div>
@@ -87,10 +90,10 @@ fn Facts(run: RunState) -> impl IntoView {
 /// Why the run is in its state, where there is something to say, and its warnings.
 #[component]
 fn Detail(run: RunState) -> impl IntoView {
-    let told = Memo::new(move |_| {
+    let told = Memo::new(move || {
         run.view.with(|view| (view.status, view.detail.clone(), view.warnings.clone()))
     });
-    move || {
+    dynamic(move || {
         let (status, detail, warnings) = told.get();
         let needs_words = matches!(
             status,
@@ -110,15 +113,17 @@ fn Detail(run: RunState) -> impl IntoView {
             }
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> });
-        (why.is_some() || warnings.is_some())
-            .then(|| view! { <div class="stack run-detail">{why}{warnings}</div> })
-    }
+        if why.is_none() && warnings.is_none() {
+            return nothing();
+        }
+        view! { <div class="stack run-detail">{why}{warnings}</div> }.into_any()
+    })
 }
 
 #[component]
 fn Warnings(warnings: Vec<String>) -> impl IntoView {
     let count = warnings.len();
-    let items = warnings.into_iter().map(|text| view! { <li>{text}</li> }).collect_view();
+    let items = warnings.into_iter().map(|text| view! { <li>{text}</li> }).collect_any();
     view! {
         <details class="disclosure">
             <summary class="disclosure__head">
@@ -141,7 +146,7 @@ fn status_title(status: RunStatus) -> &'static str {
 
 #[component]
 fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> impl IntoView {
-    let status = Memo::new(move |_| run.view.with(|view| view.status));
+    let status = Memo::new(move || run.view.with(|view| view.status));
     let question = RwSignal::new(None::<Question>);
     let stop = move |_| question.set(Some(stop_question(run)));
     view! {
@@ -150,15 +155,18 @@ fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> i
                 <button class="button" type="button" on:click=move |_| ask(run, RunAction::Pause, failure)>
                     <Icon name="pause"/>"Pause"
                 </button>
-            })}
+            }
+            .into_any())}
             {move || can_resume(status.get()).then(|| view! {
                 <button class="button" data-variant="primary" type="button" on:click=move |_| ask(run, RunAction::Resume, failure)>
                     <Icon name="play"/>"Resume"
                 </button>
-            })}
+            }
+            .into_any())}
             {move || can_stop(status.get()).then(|| view! {
                 <button class="button" type="button" on:click=stop><Icon name="stop"/>"Stop"</button>
-            })}
+            }
+            .into_any())}
         </div>
         <Confirm question on_go=Callback::new(move |()| ask(run, RunAction::Cancel, failure))/>
     }

@@ -1,11 +1,12 @@
 //! Keeps what was chosen with the keyboard visible.
 
+use crate::state::effect::effect;
 use leptos::prelude::*;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 /// Scrolls as little as is needed to the first element of `selector`, each time that `chosen` changes.
 pub(super) fn keep_in_view<T>(chosen: impl Fn() -> T + 'static, selector: &'static str) {
-    Effect::new(move || {
+    effect(move || {
         let _ = chosen();
         // The page marks what is chosen after this effect.
         request_animation_frame(move || {

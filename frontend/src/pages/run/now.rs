@@ -2,19 +2,21 @@
 
 use super::state::{RunState, running_step};
 use super::words::{left_ms, spend_bar, stage_result, stage_so_far, unpriced_words};
+use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::look::stage_look;
 use crate::components::stages::StageState;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::run::{Phase, Stage};
 
 #[component]
 pub(super) fn RunNow(run: RunState) -> impl IntoView {
-    let step = Memo::new(move |_| run.view.with(running_step));
+    let step = Memo::new(move || run.view.with(running_step));
     view! {
         <div class="run-now">
-            {move || step.get().map(|step| view! { <Pipeline run step/> })}
+            {move || step.get().map(|step| view! { <Pipeline run step/> }.into_any())}
             <div class="run-now__bars">
                 <StepsDone run/>
                 <SpendSoFar run/>
@@ -28,15 +30,15 @@ fn Pipeline(run: RunState, step: u32) -> impl IntoView {
     let stages = Stage::ALL.map(|stage| view! { <StageCell run step stage/> });
     view! {
         <div class="pipeline" role="group" aria-label=format!("Stages of step {step}")>
-            {stages.into_iter().collect_view()}
+            {stages.into_iter().collect_any()}
         </div>
     }
 }
 
 #[component]
 fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
-    let state = Memo::new(move |_| run.view.with(|view| StageState::of(stage, view.phase)));
-    let count = Memo::new(move |_| match state.get() {
+    let state = Memo::new(move || run.view.with(|view| StageState::of(stage, view.phase)));
+    let count = Memo::new(move || match state.get() {
         StageState::Done => run.step_events.with(|events| stage_result(stage, events)),
         StageState::Running => Some(run.view.with(|view| stage_so_far(view.progress.as_ref()))),
         StageState::Waiting => None,
@@ -51,9 +53,9 @@ fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
         })
     };
     let icon = move || match state.get() {
-        StageState::Done => view! { <Icon name="check"/> },
-        StageState::Running => view! { <Icon name="running"/> },
-        StageState::Waiting => view! { <Icon name="queued"/> },
+        StageState::Done => view! { <Icon name="check"/> }.into_any(),
+        StageState::Running => view! { <Icon name="running"/> }.into_any(),
+        StageState::Waiting => view! { <Icon name="queued"/> }.into_any(),
     };
     let words = move || match (count.get(), state.get()) {
         (Some(count), _) => view! { <b>{count.bold}</b>" "{count.rest} }.into_any(),
@@ -62,9 +64,9 @@ fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
     };
     let current = move || (state.get() == StageState::Running).then_some("step");
     view! {
-        <a class="stage" href=run.step_href(step) data-status=move || state.get().as_str() aria-current=current style:--done=done>
-            <span class="stage__name">{icon}{stage_look(stage).0}</span>
-            <span class="stage__count">{words}</span>
+        <a class="stage" href=run.step_href(step) data-status=move || state.get().as_str() aria-current=move || current() style:--done=move || done()>
+            <span class="stage__name">{move || icon()}{stage_look(stage).0}</span>
+            <span class="stage__count">{move || words()}</span>
             <i class="stage__fill"></i>
         </a>
     }
@@ -72,10 +74,10 @@ fn StageCell(run: RunState, step: u32, stage: Stage) -> impl IntoView {
 
 #[component]
 fn StepsDone(run: RunState) -> impl IntoView {
-    let done = Memo::new(move |_| {
+    let done = Memo::new(move || {
         run.view.with(|view| (view.n_steps, view.plan.as_ref().map(|plan| plan.total_steps)))
     });
-    let side = Memo::new(move |_| {
+    let side = Memo::new(move || {
         run.view.with(|view| match view.phase.filter(|_| view.status.is_live()) {
             Some(Phase::Baseline | Phase::FinalTest | Phase::Preflight) => {
                 let so_far = stage_so_far(view.progress.as_ref());
@@ -91,17 +93,17 @@ fn StepsDone(run: RunState) -> impl IntoView {
     let words = move || {
         let (done, total) = done.get();
         let of = total.map_or_else(String::new, |total| format!(" of {total}"));
-        view! { <span><b>{done}</b>{of}" steps done"</span> }
+        view! { <span><b>{done}</b>{of}" steps done"</span> }.into_any()
     };
     let value = move || width().trim_end_matches('%').to_owned();
     view! {
         <div class="progress">
-            <div class="progress__text">{words}<span>{side}</span></div>
+            <div class="progress__text">{move || words()}<span>{move || side.get()}</span></div>
             <div
                 class="progress__bar" role="progressbar" aria-label="Steps done"
-                aria-valuenow=value aria-valuemin="0" aria-valuemax="100"
+                aria-valuenow=move || value() aria-valuemin="0" aria-valuemax="100"
             >
-                <i style:width=width></i>
+                <i style:width=move || width()></i>
             </div>
         </div>
     }
@@ -117,14 +119,14 @@ fn phase_word(phase: Option<Phase>) -> &'static str {
 
 #[component]
 fn SpendSoFar(run: RunState) -> impl IntoView {
-    let bar = Memo::new(move |_| {
+    let bar = Memo::new(move || {
         run.view.with(|view| {
             let total =
                 view.plan.as_ref().map(|plan| plan.total_steps).filter(|_| view.status.is_live());
             spend_bar(&view.spend, &run.caps, view.n_steps, total)
         })
     });
-    let facts = Memo::new(move |_| {
+    let facts = Memo::new(move || {
         run.view.with(|view| {
             let all = view.spend.total();
             let reused = (all.cached > 0).then(|| format!("{} reused", fmt::count(all.cached)));
@@ -136,7 +138,7 @@ fn SpendSoFar(run: RunState) -> impl IntoView {
                 .join(", ")
         })
     });
-    move || {
+    dynamic(move || {
         let bar = bar.get();
         let width =
             |share: u64| format!("{}%", crate::charts::scale::count_f64(share.min(10_000)) / 100.0);
@@ -173,5 +175,6 @@ fn SpendSoFar(run: RunState) -> impl IntoView {
                 </div>
             </div>
         }
-    }
+        .into_any()
+    })
 }

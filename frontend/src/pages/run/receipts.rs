@@ -1,22 +1,21 @@
 //! Receipts of a run: what was written where, and the way back.
 
 use super::state::RunState;
-use crate::api::{self, ApiError, ApiResult};
+use crate::api::{self, ApiError};
 use crate::components::confirm::{Confirm, Question};
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use crate::components::when::When;
 use crate::fmt;
+use crate::state::load::Load;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::Receipt;
 use skillopt_domain::ids::AdoptionId;
 
 #[component]
-pub(super) fn Receipts(
-    run: RunState,
-    receipts: LocalResource<ApiResult<Vec<Receipt>>>,
-) -> impl IntoView {
+pub(super) fn Receipts(run: RunState, receipts: Load<Vec<Receipt>>) -> impl IntoView {
     let asked = RwSignal::new(None::<AdoptionId>);
     let question = RwSignal::new(None::<Question>);
     let failure = RwSignal::new(None::<ApiError>);
@@ -25,7 +24,7 @@ pub(super) fn Receipts(
         failure.set(None);
         spawn_local(async move {
             match api::revert(&id).await {
-                Ok(_) => receipts.refetch(),
+                Ok(_) => receipts.again(),
                 Err(error) => _ = failure.try_set(Some(error)),
             }
         });
@@ -38,17 +37,17 @@ pub(super) fn Receipts(
         match receipts.get() {
         None => ().into_any(),
         Some(Err(error)) => view! {
-            <ErrorCallout what="The receipts could not be loaded." error on_retry=Callback::new(move |()| receipts.refetch())/>
+            <ErrorCallout what="The receipts could not be loaded." error on_retry=Callback::new(move |()| receipts.again())/>
         }
         .into_any(),
         Some(Ok(all)) => {
-            all.into_iter().map(|receipt| view! { <ReceiptCard run receipt on_revert/> }).collect_view().into_any()
+            all.iter().cloned().map(|receipt| view! { <ReceiptCard run receipt on_revert/> }).collect_any().into_any()
         }
     }
     };
     view! {
-        {move || failure.get().map(|error| view! { <ErrorCallout what="The file was not reverted." error on_retry=revert/> })}
-        {list}
+        {move || failure.get().map(|error| view! { <ErrorCallout what="The file was not reverted." error on_retry=revert/> }.into_any())}
+        {move || list()}
         <Confirm question on_go=revert/>
     }
 }

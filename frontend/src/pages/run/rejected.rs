@@ -1,12 +1,16 @@
 //! The Rejected edits tab: what did not make it, why, and whether it keeps coming back.
 
-use super::TabFrame;
 use super::query::{QueryValue, query_value};
 use super::rejected_table::RejectedTable;
 use super::state::RunState;
 use crate::api;
+use crate::components::dynamic::when;
 use crate::components::icon::Icon;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::states::Empty;
+use crate::order::sorted;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::RejectedEdit;
 use skillopt_domain::edit::EditStatus;
@@ -46,18 +50,18 @@ impl FromStr for Reason {
 
 #[component]
 pub(super) fn RejectedTab(run: RunState) -> impl IntoView {
-    let n_steps = Memo::new(move |_| run.view.with(|view| view.n_steps));
-    let edits = LocalResource::new(move || {
+    let n_steps = Memo::new(move || run.view.with(|view| view.n_steps));
+    let edits = Load::new(move || {
         // Each finished step may add some.
         let _ = n_steps.get();
         let id = run.id();
         async move { api::rejected(&id).await }
     });
-    view! {
-        <TabFrame what="The rejected edits could not be loaded." on_retry=Callback::new(move |()| edits.refetch())>
-            {move || Suspend::new(async move { edits.await.map(|edits| view! { <Rejected run edits/> }) })}
-        </TabFrame>
-    }
+    loaded(
+        edits,
+        Frame::new("The rejected edits could not be loaded."),
+        move |edits: &Vec<RejectedEdit>| view! { <Rejected run edits=edits.clone()/> }.into_any(),
+    )
 }
 
 #[component]
@@ -70,16 +74,18 @@ fn Rejected(run: RunState, edits: Vec<RejectedEdit>) -> impl IntoView {
     let text = query_value::<String>("q");
     let again = query_value::<u32>("again");
     let edits = StoredValue::new(edits);
-    let rows = Memo::new(move |_| {
+    let rows = Memo::new(move || {
         edits.with_value(|edits| {
             filtered(edits, reason.get(), text.get().as_deref(), again.get().is_some())
         })
     });
     view! {
         <Filters edits reason text again/>
-        <Show when=move || rows.with(|rows| !rows.is_empty()) fallback=move || view! { <NoMatch reason text again/> }>
-            <RejectedTable run rows/>
-        </Show>
+        {when(
+            move || rows.with(|rows| !rows.is_empty()),
+            move || view! { <RejectedTable run rows/> }.into_any(),
+            move || view! { <NoMatch reason text again/> }.into_any(),
+        )}
     }
     .into_any()
 }
@@ -96,15 +102,14 @@ fn filtered(
         let gist = edit.report.edit.gist().to_lowercase();
         text.is_empty() || gist.contains(&text) || edit.reason.to_lowercase().contains(&text)
     };
-    let mut rows: Vec<RejectedEdit> = edits
+    let rows: Vec<RejectedEdit> = edits
         .iter()
         .filter(|edit| reason.is_none_or(|reason| Reason::of(edit) == reason))
         .filter(|edit| !only_again || !edit.proposed_again_in.is_empty())
         .filter(|edit| has_text(edit))
         .cloned()
         .collect();
-    rows.sort_by_key(|edit| std::cmp::Reverse(edit.step));
-    rows
+    sorted(rows, |edit| u64::MAX - u64::from(edit.step))
 }
 
 #[component]
@@ -140,8 +145,8 @@ fn Filters(
     let choice = move |wanted: Option<Reason>, label: &'static str| {
         let is_on = move || (reason.get() == wanted).to_string();
         view! {
-            <button type="button" aria-pressed=is_on on:click=move |_| reason.set(wanted)>
-                {label}" "<span class="segmented__n">{move || count(wanted)}</span>
+            <button type="button" aria-pressed=move || is_on() on:click=move |_| reason.set(wanted)>
+                {label}" "<span class="segmented__n">{move || count(wanted).to_string()}</span>
             </button>
         }
     };

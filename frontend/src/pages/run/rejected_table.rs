@@ -3,9 +3,11 @@
 use super::edits_table::{EditText, first_line, op_words};
 use super::state::RunState;
 use super::tab::RunTab;
+use crate::components::dynamic::CollectAny;
 use crate::components::numbers::Delta;
 use crate::components::status::Status;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::RejectedEdit;
 use skillopt_domain::edit::EditStatus;
@@ -31,7 +33,7 @@ pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> imp
                     let head = opens.then(|| step_head(run, &rows[at]));
                     view! { {head} <RejectedRow run edit=rows[at].clone() number/> }
                 })
-                .collect_view()
+                .collect_any()
         })
     };
     let left = move || rows.with(Vec::len).saturating_sub(shown.get());
@@ -47,14 +49,15 @@ pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> imp
                         <th scope="col" data-num>"Change"</th>
                         <th scope="col" data-num title="Other steps that proposed something similar">"Again"</th>
                     </tr></thead>
-                    <tbody>{body}</tbody>
+                    <tbody>{move || body()}</tbody>
                 </table>
             </div>
             <div class="panel__foot">
                 <span>{move || format!("{} of {}", shown.get().min(rows.with(Vec::len)), rows.with(Vec::len))}</span>
                 {move || (left() > 0).then(|| view! {
                     <span class="end"><button class="link" type="button" on:click=move |_| shown.update(|n| *n += WINDOW)>"Show more"</button></span>
-                })}
+                }
+                .into_any())}
             </div>
         </div>
     }
@@ -110,7 +113,8 @@ fn RejectedRow(run: RunState, edit: RejectedEdit, number: usize) -> impl IntoVie
         </tr>
         {move || is_open.get().then(|| view! {
             <tr><td class="table__drawer" colspan="6"><RejectedDrawer run edit=shown.get_value()/></td></tr>
-        })}
+        }
+        .into_any())}
     }
 }
 
@@ -120,7 +124,7 @@ fn RejectedDrawer(run: RunState, edit: RejectedEdit) -> impl IntoView {
         let links = edit.proposed_again_in.iter().map(|step| {
             view! { " "<a class="link" href=run.step_href(*step)>{format!("step {step}")}</a> }
         });
-        view! { <p>"Something similar was proposed in"{links.collect_view()}</p> }
+        view! { <p>"Something similar was proposed in"{links.collect_any()}</p> }
     });
     let detail = Some(edit.report.detail.clone())
         .filter(|detail| !detail.is_empty() && *detail != edit.reason);

@@ -7,9 +7,12 @@ use super::skill_text::SkillTexts;
 use super::state::RunState;
 use super::versions::{VersionChoice, VersionPickers, VersionsList};
 use crate::api;
+use crate::components::dynamic::{CollectAny, when};
 use crate::components::numbers::Delta;
 use crate::components::states::Empty;
 use crate::fmt;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::view::SkillVersion;
 use std::fmt::Display;
@@ -67,29 +70,29 @@ impl FromStr for SkillView {
 #[component]
 pub(super) fn SkillTab(run: RunState) -> impl IntoView {
     let versions = run.versions();
-    let has_versions = Memo::new(move |_| versions.with(|versions| !versions.is_empty()));
-    view! {
-        <Show when=move || has_versions.get() fallback=|| view! {
-            <Empty title="No skill yet" text="The initial skill appears here when the run has read it."/>
-        }>
-            <Versions run versions/>
-        </Show>
-    }
+    let has_versions = Memo::new(move || versions.with(|versions| !versions.is_empty()));
+    when(
+        move || has_versions.get(),
+        move || view! { <Versions run versions/> }.into_any(),
+        || {
+            view! { <Empty title="No skill yet" text="The initial skill appears here when the run has read it."/> }.into_any()
+        },
+    )
 }
 
 #[component]
 fn Versions(run: RunState, versions: Memo<Vec<SkillVersion>>) -> impl IntoView {
     let best =
-        Memo::new(move |_| run.view.with(|view| view.best.as_ref().map_or(0, |best| best.version)));
+        Memo::new(move || run.view.with(|view| view.best.as_ref().map_or(0, |best| best.version)));
     let asked = VersionChoice { old: query_value("old"), new: query_value("new") };
-    let old = Memo::new(move |_| found(&versions.get(), asked.old.get().unwrap_or(0)));
-    let new = Memo::new(move |_| found(&versions.get(), asked.new.get().unwrap_or(best.get())));
+    let old = Memo::new(move || found(&versions.get(), asked.old.get().unwrap_or(0)));
+    let new = Memo::new(move || found(&versions.get(), asked.new.get().unwrap_or(best.get())));
     let view_as = query_value::<SkillView>("view");
-    let receipts = LocalResource::new(move || {
+    let receipts = Load::new(move || {
         let id = run.id();
         async move { api::adoptions(&id).await }
     });
-    let on_written = Callback::new(move |()| receipts.refetch());
+    let on_written = Callback::new(move |()| receipts.again());
     view! {
         <div class="split" data-side="start" data-width="versions">
             <VersionsList versions best choice=asked old new receipts/>
@@ -97,7 +100,7 @@ fn Versions(run: RunState, versions: Memo<Vec<SkillVersion>>) -> impl IntoView {
                 <VersionPickers versions choice=asked old new/>
                 <Head run old new view_as on_written/>
                 <Receipts run receipts/>
-                <SkillTexts run old new view_as=Signal::derive(move || shown_as(view_as, old.get(), new.get()))/>
+                <SkillTexts run old new view_as=Memo::new(move || shown_as(view_as, old.get(), new.get()))/>
             </div>
         </div>
     }
@@ -150,15 +153,14 @@ fn Head(
             format!("{} tokens", fmt::count(u64::from(new.tokens)))
         };
         let delta = is_diff.then(|| view! { <Delta before=old.score after=new.score/> });
-        Some(
-            view! { <h2>{title}</h2><span class="second">{scores}</span>{delta}<span class="muted">{tokens}</span> },
-        )
+        let words = view! { <h2>{title}</h2><span class="second">{scores}</span>{delta}<span class="muted">{tokens}</span> };
+        Some(words.into_any())
     };
     view! {
         <div class="row" data-gap="wide">
-            {words}
+            {move || words()}
             <div class="section__end">
-                <ViewSwitch now=Signal::derive(now) view_as/>
+                <ViewSwitch now=Memo::new(now) view_as/>
                 <AdoptButton run version=new on_written/>
             </div>
         </div>
@@ -166,7 +168,7 @@ fn Head(
 }
 
 #[component]
-fn ViewSwitch(now: Signal<SkillView>, view_as: QueryValue<SkillView>) -> impl IntoView {
+fn ViewSwitch(now: Memo<SkillView>, view_as: QueryValue<SkillView>) -> impl IntoView {
     let buttons = SkillView::ALL.map(|one| {
         let narrow = if one == SkillView::SideBySide { "hide-narrow" } else { "" };
         view! {
@@ -175,7 +177,7 @@ fn ViewSwitch(now: Signal<SkillView>, view_as: QueryValue<SkillView>) -> impl In
             </button>
         }
     });
-    view! { <div class="segmented" role="group" aria-label="View">{buttons.into_iter().collect_view()}</div> }
+    view! { <div class="segmented" role="group" aria-label="View">{buttons.into_iter().collect_any()}</div> }
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! The text of a version: rendered, raw, or as the difference to another one. Loads what it shows.
 
-use super::TabFrame;
 use super::skill::SkillView;
 use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::copy_button::CopyButton;
 use crate::components::diff_view::{DiffLayout, DiffView};
+use crate::components::dynamic::{CollectAny, nothing};
 use crate::components::icon::Icon;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::markdown::SkillRendered;
 use crate::fmt;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::SkillText;
 use skillopt_domain::diff::diff;
@@ -23,10 +26,10 @@ pub(super) fn SkillTexts(
     run: RunState,
     old: Memo<Option<SkillVersion>>,
     new: Memo<Option<SkillVersion>>,
-    view_as: Signal<SkillView>,
+    view_as: Memo<SkillView>,
 ) -> impl IntoView {
-    let is_diff = Memo::new(move |_| view_as.get().is_diff());
-    let texts = LocalResource::new(move || {
+    let is_diff = Memo::new(move || view_as.get().is_diff());
+    let texts = Load::new(move || {
         let (id, old, new) = (run.id(), old.get().filter(|_| is_diff.get()), new.get());
         async move {
             let mut loaded = Loaded::default();
@@ -39,11 +42,9 @@ pub(super) fn SkillTexts(
             Ok::<_, ApiError>(loaded)
         }
     });
-    view! {
-        <TabFrame what="The skill could not be loaded." on_retry=Callback::new(move |()| texts.refetch())>
-            {move || Suspend::new(async move { texts.await.map(|loaded| view! { <Shown run loaded view_as/> }) })}
-        </TabFrame>
-    }
+    loaded(texts, Frame::new("The skill could not be loaded."), move |texts: &Loaded| {
+        view! { <Shown run loaded=texts.clone() view_as/> }.into_any()
+    })
 }
 
 /// The texts that a view needs.
@@ -54,7 +55,7 @@ struct Loaded {
 }
 
 #[component]
-fn Shown(run: RunState, loaded: Loaded, view_as: Signal<SkillView>) -> impl IntoView {
+fn Shown(run: RunState, loaded: Loaded, view_as: Memo<SkillView>) -> impl IntoView {
     let Some(new) = loaded.new else { return ().into_any() };
     let warnings = new.warnings.clone();
     let href = api::skill_raw_href(&run.id(), &new.sha);
@@ -67,7 +68,7 @@ fn Shown(run: RunState, loaded: Loaded, view_as: Signal<SkillView>) -> impl Into
         Eol::Cr => "CR",
     };
     let facts = format!("UTF-8, {eol}, {} tokens", fmt::count(u64::from(new.tokens)));
-    let copied = Signal::stored(new.text.clone());
+    let copied = new.text.clone();
     let texts = StoredValue::new((loaded.old, new));
     view! {
         <Lint warnings/>
@@ -121,7 +122,7 @@ fn raw(text: &str) -> AnyView {
     let row = |(number, line): (usize, &str)| {
         view! { <tr><td class="diff__num">{number}</td><td>{line.to_owned()}</td></tr> }
     };
-    let rows = (1..).zip(text.lines()).take(MAX_LINES).map(row).collect_view();
+    let rows = (1..).zip(text.lines()).take(MAX_LINES).map(row).collect_any();
     let rest = (count > MAX_LINES).then(|| {
         let words = format!("{} more lines are in the exported file.", count - MAX_LINES);
         view! { <tr class="diff__row-note"><td colspan="2">{words}</td></tr> }
@@ -148,6 +149,8 @@ fn Lint(warnings: Vec<SkillWarning>) -> impl IntoView {
             </li>
         }
     };
-    (!warnings.is_empty())
-        .then(|| view! { <ul class="checks">{warnings.into_iter().map(row).collect_view()}</ul> })
+    if warnings.is_empty() {
+        return nothing();
+    }
+    view! { <ul class="checks">{warnings.into_iter().map(row).collect_any()}</ul> }.into_any()
 }

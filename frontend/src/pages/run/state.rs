@@ -4,6 +4,7 @@ use super::tab::RunTab;
 use crate::api;
 use crate::live::StreamHandle;
 use crate::live::run::{RunListener, follow};
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{Caps, RunDetail, RunSummary};
@@ -75,12 +76,12 @@ impl RunState {
     /// The finished steps that the journal's fold holds.
     pub(crate) fn steps(self) -> Memo<Vec<StepSummary>> {
         let view = self.view;
-        Memo::new(move |_| view.with(|view| view.steps.clone()))
+        Memo::new(move || view.with(|view| view.steps.clone()))
     }
 
     pub(crate) fn versions(self) -> Memo<Vec<SkillVersion>> {
         let view = self.view;
-        Memo::new(move |_| view.with(|view| view.versions.clone()))
+        Memo::new(move || view.with(|view| view.versions.clone()))
     }
 
     /// The version that has this text, as `v3`.

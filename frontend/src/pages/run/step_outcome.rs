@@ -5,11 +5,15 @@ use super::step_story::{StepFacts, part};
 use super::step_words as words;
 use crate::api;
 use crate::components::diff_view::DiffView;
+use crate::components::dynamic::CollectAny;
+use crate::components::loaded::{Frame, loaded};
 use crate::components::look::{Look, stage_look};
-use crate::components::states::{BoundaryError, SkeletonRows};
+use crate::components::states::SkeletonRows;
 use crate::components::status::Status;
 use crate::fmt;
+use crate::state::load::Load;
 use leptos::prelude::*;
+use skillopt_domain::api::SkillText;
 use skillopt_domain::diff::diff;
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::event::{EventKind, StageCost};
@@ -44,28 +48,23 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
 
 #[component]
 fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
-    let texts = LocalResource::new(move || {
+    let texts = Load::new(move || {
         let (id, before, after) = (run.id(), before.clone(), after.clone());
         async move {
             let old = api::skill(&id, &before).await?;
             Ok::<_, api::ApiError>((old, api::skill(&id, &after).await?))
         }
     });
-    view! {
-        <Transition fallback=|| view! { <SkeletonRows rows=4/> }>
-            <ErrorBoundary fallback=move |errors| view! {
-                <BoundaryError what="The texts could not be loaded.".to_owned() errors on_retry=move |()| texts.refetch()/>
-            }>
-                {move || Suspend::new(async move {
-                    texts.await.map(|(old, new)| view! {
-                        <div class="panel scroll-x" data-clip>
-                            <DiffView diff=diff(&old.text, &new.text) label="Change from the current skill to the candidate"/>
-                        </div>
-                    })
-                })}
-            </ErrorBoundary>
-        </Transition>
-    }
+    let frame = Frame::new("The texts could not be loaded.")
+        .loading(|| view! { <SkeletonRows rows=4/> }.into_any());
+    loaded(texts, frame, |(old, new): &(SkillText, SkillText)| {
+        view! {
+            <div class="panel scroll-x" data-clip>
+                <DiffView diff=diff(&old.text, &new.text) label="Change from the current skill to the candidate"/>
+            </div>
+        }
+        .into_any()
+    })
 }
 
 pub(super) fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
@@ -88,7 +87,7 @@ pub(super) fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
 }
 
 fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
-    let rows = changes.iter().map(|change| change_row(run, change)).collect_view();
+    let rows = changes.iter().map(|change| change_row(run, change)).collect_any();
     view! {
         <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks that changed">
             <table class="table" data-variant="plain">
@@ -121,7 +120,7 @@ pub(super) fn time_and_cost(facts: &StepFacts) -> Option<AnyView> {
     let summary = facts.summary()?;
     let total: u64 = summary.stages.iter().map(|stage| stage.wall_ms).sum();
     let longest = summary.stages.iter().map(|stage| stage.wall_ms).max().unwrap_or(0);
-    let bars = summary.stages.iter().map(|stage| stage_bar(stage, longest)).collect_view();
+    let bars = summary.stages.iter().map(|stage| stage_bar(stage, longest)).collect_any();
     let note = format!("{}, {}", fmt::duration(total), words::cost_words(&summary.spend));
     Some(part(
         "clock",

@@ -5,6 +5,7 @@ use super::state::{RunState, find};
 use super::step_outcome::{candidate, gate, time_and_cost};
 use super::step_words as words;
 use super::tab::RunTab;
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::fmt;
@@ -152,7 +153,7 @@ fn what_failed(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         .patterns
         .iter()
         .map(|pattern| pattern_bar(run, facts.step, pattern, most))
-        .collect_view();
+        .collect_any();
     let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> });
     let inner = view! { {bars} <p class="second">{words::reflection_words(reflection)}</p> {lost(reflection)} {worked(reflection)} };
     let count = u64::try_from(reflection.patterns.len()).unwrap_or(0);

@@ -7,9 +7,13 @@ use super::step_story::{StepFacts, step_story};
 use super::steps_rail::Rail;
 use crate::api;
 use crate::charts::score::merged;
+use crate::components::dynamic::{dynamic, when};
 use crate::components::icon::Icon;
-use crate::components::states::{BoundaryError, Empty, SkeletonRows};
+use crate::components::loaded::{Frame, loaded};
+use crate::components::states::{Empty, SkeletonRows};
 use crate::state::keys::{KeyUse, on_single_key};
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::event::StepSummary;
 
@@ -17,14 +21,14 @@ use skillopt_domain::event::StepSummary;
 pub(super) fn StepsTab(run: RunState) -> impl IntoView {
     let older = RwSignal::new(Vec::<StepSummary>::new());
     let live = run.steps();
-    let steps = Memo::new(move |_| older.with(|older| live.with(|live| merged(older, live))));
-    let running = Memo::new(move |_| run.view.with(running_step));
+    let steps = Memo::new(move || older.with(|older| live.with(|live| merged(older, live))));
+    let running = Memo::new(move || run.view.with(running_step));
     let picked = query_value::<u32>("step");
-    let step = Memo::new(move |_| {
+    let step = Memo::new(move || {
         let newest = steps.with(|steps| steps.last().map(|step| step.step));
         picked.get().or(newest).or(running.get())
     });
-    let all = Memo::new(move |_| {
+    let all = Memo::new(move || {
         let done = steps.with(|steps| steps.iter().map(|step| step.step).collect::<Vec<_>>());
         done.into_iter().chain(running.get()).collect::<Vec<_>>()
     });
@@ -34,8 +38,8 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
         _ => KeyUse::Ignored,
     });
     keep_in_view(move || step.get(), ".steps__item[aria-current]");
-    view! {
-        <Show when=move || step.get().is_some() fallback=move || view! { <NoSteps run/> }>
+    let split = move || {
+        view! {
             <div class="split" data-side="start" data-width="steps">
                 <Rail run steps older step running/>
                 <div>
@@ -43,8 +47,10 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
                     <Story run step running/>
                 </div>
             </div>
-        </Show>
-    }
+        }
+        .into_any()
+    };
+    when(move || step.get().is_some(), split, move || view! { <NoSteps run/> }.into_any())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,15 +77,15 @@ fn go(picked: QueryValue<u32>, step: Option<u32>) -> KeyUse {
 
 #[component]
 fn NoSteps(run: RunState) -> impl IntoView {
-    let is_over = Memo::new(move |_| run.view.with(|view| view.status.is_over()));
-    move || {
+    let is_over = Memo::new(move || run.view.with(|view| view.status.is_over()));
+    dynamic(move || {
         let text = if is_over.get() {
             "The run ended before its first step began. Resume it, or look at its events for the reason."
         } else {
             "The first step begins when the initial skill has been measured on the selection split."
         };
-        view! { <Empty title="No steps yet" text/> }
-    }
+        view! { <Empty title="No steps yet" text/> }.into_any()
+    })
 }
 
 /// On a phone the rail is one line.
@@ -103,7 +109,7 @@ fn PhoneNav(
                 disabled=move || older().is_none() on:click=move |_| _ = go(picked, older())>
                 <Icon name="down"/>
             </button>
-            <b class="medium">{words}</b>
+            <b class="medium">{move || words()}</b>
             <button class="icon-button" type="button" aria-label="Newer step" title="Newer step"
                 disabled=move || newer().is_none() on:click=move |_| _ = go(picked, newer())>
                 <Icon name="up"/>
@@ -115,8 +121,8 @@ fn PhoneNav(
 /// The story of the chosen step; the one that is under way grows while one reads.
 #[component]
 fn Story(run: RunState, step: Memo<Option<u32>>, running: Memo<Option<u32>>) -> impl IntoView {
-    let is_running = Memo::new(move |_| step.get().is_some() && step.get() == running.get());
-    let loaded = LocalResource::new(move || {
+    let is_running = Memo::new(move || step.get().is_some() && step.get() == running.get());
+    let story = Load::new(move || {
         let (id, step) = (run.id(), step.get());
         // A step that has just finished is loaded whole.
         let _ = is_running.get();
@@ -131,21 +137,17 @@ fn Story(run: RunState, step: Memo<Option<u32>>, running: Memo<Option<u32>>) -> 
             })
         }
     });
-    view! {
-        <Transition fallback=|| view! { <SkeletonRows rows=12/> }>
-            <ErrorBoundary fallback=move |errors| view! {
-                <BoundaryError what="The step could not be loaded.".to_owned() errors on_retry=move |()| loaded.refetch()/>
-            }>
-                {move || Suspend::new(async move { loaded.await.map(|facts| view! { <LiveStory run facts running/> }) })}
-            </ErrorBoundary>
-        </Transition>
-    }
+    let frame = Frame::new("The step could not be loaded.")
+        .loading(|| view! { <SkeletonRows rows=12/> }.into_any());
+    loaded(story, frame, move |facts: &StepFacts| {
+        view! { <LiveStory run facts=facts.clone() running/> }.into_any()
+    })
 }
 
 #[component]
 fn LiveStory(run: RunState, facts: StepFacts, running: Memo<Option<u32>>) -> impl IntoView {
     let facts = StoredValue::new(facts);
-    let now = Memo::new(move |_| {
+    let now = Memo::new(move || {
         let mut now = facts.get_value();
         if running.get() == Some(now.step) {
             let last = now.events.last().map_or(0, |event| event.seq);
@@ -160,7 +162,7 @@ fn LiveStory(run: RunState, facts: StepFacts, running: Memo<Option<u32>>) -> imp
         }
         now
     });
-    move || now.with(|facts| step_story(run, facts))
+    dynamic(move || now.with(|facts| step_story(run, facts)))
 }
 
 #[cfg(test)]

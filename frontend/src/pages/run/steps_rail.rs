@@ -4,15 +4,18 @@ use super::state::RunState;
 use super::words::stage_so_far;
 use crate::api;
 use crate::charts::score::{ScorePoint, merged, points};
+use crate::components::dynamic::{Item, each};
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::numbers::Delta;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::run::RunStatus;
+use skillopt_domain::verdict::Action;
 
 /// Steps that are loaded at once when the older ones are asked for.
 const OLDER: u32 = 500;
@@ -34,15 +37,13 @@ pub(super) fn Rail(
     step: Memo<Option<u32>>,
     running: Memo<Option<u32>>,
 ) -> impl IntoView {
-    let rows = Memo::new(move |_| {
+    let rows = Memo::new(move || {
         run.view.with(|view| steps.with(|steps| rail_rows(&points(view, steps), steps)))
     });
     view! {
         <nav class="steps split__side hide-narrow" aria-label="Steps">
-            {move || running.get().map(|number| view! { <RunningItem run number step/> })}
-            <For each=move || rows.get() key=|row| (row.point.step, row.point.action, row.opens_epoch) let:row>
-                {rail_row(run, &row, step)}
-            </For>
+            {move || running.get().map(|number| view! { <RunningItem run number step/> }.into_any())}
+            {each(move || rows.with(|rows| rows.iter().map(|row| rail_item(run, row, step)).collect()))}
             <Older run steps older/>
         </nav>
     }
@@ -58,6 +59,14 @@ fn rail_rows(points: &[ScorePoint], steps: &[StepSummary]) -> Vec<RailRow> {
     rows
 }
 
+fn rail_item(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> Item {
+    let row = row.clone();
+    let action = row.point.action.map_or("", Action::as_str);
+    Item::new(format!("{} {action} {}", row.point.step, row.opens_epoch), move || {
+        rail_row(run, &row, step).into_any()
+    })
+}
+
 fn rail_row(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> impl IntoView + use<> {
     let number = row.point.step;
     let look = row.point.action.map_or(Look::from(RunStatus::Queued), Look::from);
@@ -67,7 +76,7 @@ fn rail_row(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> impl IntoV
         .then(|| view! { <p class="steps__epoch">{format!("Epoch {}", row.epoch)}</p> });
     view! {
         {epoch}
-        <a class="steps__item" data-status=look.status aria-current=is_current href=run.step_href(number) title=look.word>
+        <a class="steps__item" data-status=look.status aria-current=move || is_current() href=run.step_href(number) title=look.word>
             <Icon name=look.icon/>
             <span>{number}<span class="visually-hidden">", "{look.word}</span></span>
             <span class="steps__score">{fmt::score(row.point.candidate)}</span>
@@ -78,16 +87,16 @@ fn rail_row(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> impl IntoV
 
 #[component]
 fn RunningItem(run: RunState, number: u32, step: Memo<Option<u32>>) -> impl IntoView {
-    let so_far = Memo::new(move |_| {
+    let so_far = Memo::new(move || {
         let count = run.view.with(|view| stage_so_far(view.progress.as_ref()));
         format!("{} {}", count.bold, count.rest)
     });
     let is_current = move || (step.get() == Some(number)).then_some("page");
     view! {
-        <a class="steps__item" data-status="running" aria-current=is_current href=run.step_href(number)>
+        <a class="steps__item" data-status="running" aria-current=move || is_current() href=run.step_href(number)>
             <Icon name="running"/>
             <span>{number}<span class="visually-hidden">", running"</span></span>
-            <span class="steps__score muted">{so_far}</span>
+            <span class="steps__score muted">{move || so_far.get()}</span>
         </a>
     }
 }
@@ -118,12 +127,14 @@ fn Older(
     view! {
         {move || failure.get().map(|error| view! {
             <ErrorCallout what="Older steps could not be loaded." error on_retry=Callback::new(move |()| load())/>
-        })}
+        }
+        .into_any())}
         {move || (first() > 1).then(|| view! {
             <button class="button" data-size="sm" data-variant="quiet" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
                 {move || format!("Steps before {}", first())}
             </button>
-        })}
+        }
+        .into_any())}
     }
 }
 

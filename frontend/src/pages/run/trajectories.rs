@@ -6,12 +6,16 @@ use super::state::RunState;
 use super::tab::RunTab;
 use super::trajectory_detail::TrajectoryDetail;
 use super::trajectory_filters::{FilterBar, Filters};
-use crate::api::{self, ApiError, ApiResult};
+use crate::api::{self, ApiError};
+use crate::components::dynamic::{Item, dynamic, each};
 use crate::components::icon::Icon;
 use crate::components::states::{Empty, ErrorCallout, SkeletonRows};
 use crate::components::status::Status;
 use crate::fmt;
+use crate::state::effect::effect;
 use crate::state::keys::{KeyUse, on_single_key};
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{TrajectoryPage, TrajectoryQuery, TrajectoryRow};
@@ -35,8 +39,8 @@ struct Rows {
 #[component]
 pub(super) fn TrajectoriesTab(run: RunState) -> impl IntoView {
     let filters = Filters::new();
-    let query = Memo::new(move |_| filters.query());
-    let first = LocalResource::new(move || {
+    let query = Memo::new(move || filters.query());
+    let first = Load::new(move || {
         let (id, query) = (run.id(), query.get());
         async move { api::trajectories(&id, &query).await }
     });
@@ -46,13 +50,13 @@ pub(super) fn TrajectoriesTab(run: RunState) -> impl IntoView {
         failure: RwSignal::new(None),
         is_loading: RwSignal::new(false),
     };
-    let counts = Memo::new(move |_| {
+    let counts = Memo::new(move || {
         first.get().and_then(Result::ok).map(|page| (page.counts, page.page.total))
     });
-    Effect::new(move || {
+    effect(move || {
         if let Some(Ok(page)) = first.get() {
-            rows.rows.set(page.page.items);
-            rows.next.set(page.page.next);
+            rows.rows.set(page.page.items.clone());
+            rows.next.set(page.page.next.clone());
         }
     });
     let picked = query_value::<u64>("id");
@@ -77,21 +81,22 @@ pub(super) fn TrajectoriesTab(run: RunState) -> impl IntoView {
             <div>{move || list_view(run, first, rows, filters, picked, counts)}</div>
             {move || picked.get().map(|number| view! {
                 <div class="split__side"><TrajectoryDetail run number rows=rows.rows picked/></div>
-            })}
+            }
+            .into_any())}
         </div>
     }
 }
 
 /// A list that one reads does not move by itself: new trajectories are announced, and come when asked for.
 #[component]
-fn Newer(run: RunState, first: LocalResource<ApiResult<TrajectoryPage>>) -> impl IntoView {
-    let n_steps = Memo::new(move |_| run.view.with(|view| view.n_steps));
+fn Newer(run: RunState, first: Load<TrajectoryPage>) -> impl IntoView {
+    let n_steps = Memo::new(move || run.view.with(|view| view.n_steps));
     let seen = RwSignal::new(n_steps.get_untracked());
     let load = move |_| {
         seen.set(n_steps.get_untracked());
-        first.refetch();
+        first.again();
     };
-    move || {
+    dynamic(move || {
         let new = n_steps.get().saturating_sub(seen.get());
         (new > 0).then(|| {
             let words = format!("{} finished since", fmt::plural(u64::from(new), "step has", "steps have"));
@@ -102,7 +107,8 @@ fn Newer(run: RunState, first: LocalResource<ApiResult<TrajectoryPage>>) -> impl
                 </p>
             }
         })
-    }
+        .into_any()
+    })
 }
 
 /// The row `by` places away; the first one when none is chosen.
@@ -117,7 +123,7 @@ fn neighbour(rows: &[TrajectoryRow], now: Option<u64>, by: i64) -> Option<u64> {
 
 #[component]
 fn Lede(counts: Memo<Option<(OutcomeCounts, u64)>>) -> impl IntoView {
-    move || {
+    dynamic(move || {
         counts.get().filter(|(counts, _)| counts.total() > 0).map(|(counts, _)| {
             let unscored = counts.refused + counts.errors;
             let all = fmt::plural(u64::from(counts.total()), "trajectory", "trajectories");
@@ -129,12 +135,13 @@ fn Lede(counts: Memo<Option<(OutcomeCounts, u64)>>) -> impl IntoView {
                 </p>
             }
         })
-    }
+        .into_any()
+    })
 }
 
 fn list_view(
     run: RunState,
-    first: LocalResource<ApiResult<TrajectoryPage>>,
+    first: Load<TrajectoryPage>,
     rows: Rows,
     filters: Filters,
     picked: QueryValue<u64>,
@@ -143,11 +150,11 @@ fn list_view(
     match first.get() {
         None => view! { <div class="panel"><SkeletonRows rows=14/></div> }.into_any(),
         Some(Err(error)) => view! {
-            <ErrorCallout what="The trajectories could not be loaded." error on_retry=Callback::new(move |()| first.refetch())/>
+            <ErrorCallout what="The trajectories could not be loaded." error on_retry=Callback::new(move |()| first.again())/>
         }
         .into_any(),
         Some(Ok(page)) if page.page.items.is_empty() => nothing(filters).into_any(),
-        Some(Ok(_)) => view! { <List run rows query=Signal::derive(move || filters.query()) picked counts/> }.into_any(),
+        Some(Ok(_)) => view! { <List run rows query=Memo::new(move || filters.query()) picked counts/> }.into_any(),
     }
 }
 
@@ -168,7 +175,7 @@ fn nothing(filters: Filters) -> impl IntoView {
 fn List(
     run: RunState,
     rows: Rows,
-    query: Signal<TrajectoryQuery>,
+    query: Memo<TrajectoryQuery>,
     picked: QueryValue<u64>,
     counts: Memo<Option<(OutcomeCounts, u64)>>,
 ) -> impl IntoView {
@@ -187,11 +194,11 @@ fn List(
                         <th scope="col" class="hide-narrow">"Ledger"</th>
                     </tr></thead>
                     <tbody>
-                        <For each=move || rows.rows.get() key=|row| row.id let:row>{list_row(&row, picked)}</For>
+                        {each(move || rows.rows.with(|rows| rows.iter().map(|row| row_item(row, picked)).collect()))}
                     </tbody>
                 </table>
             </div>
-            {move || rows.failure.get().map(|error| view! { <ErrorCallout what="More could not be loaded." error/> })}
+            {move || rows.failure.get().map(|error| view! { <ErrorCallout what="More could not be loaded." error/> }.into_any())}
             <div class="panel__foot">
                 <span>{move || format!("{} of {}", fmt::count(shown()), fmt::count(total()))}</span>
                 <span class="hide-narrow"><kbd>"j"</kbd>" "<kbd>"k"</kbd>" move"</span>
@@ -199,7 +206,8 @@ fn List(
                     <span class="end">
                         <button class="link" type="button" disabled=move || rows.is_loading.get() on:click=more>"Load more"</button>
                     </span>
-                })}
+                }
+                .into_any())}
             </div>
         </div>
     }
@@ -219,6 +227,11 @@ fn load_more(run: RunState, rows: Rows, query: TrajectoryQuery) {
         }
         let _ = rows.is_loading.try_set(false);
     });
+}
+
+fn row_item(row: &TrajectoryRow, picked: QueryValue<u64>) -> Item {
+    let row = row.clone();
+    Item::new(row.id.to_string(), move || list_row(&row, picked).into_any())
 }
 
 fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use<> {

@@ -3,11 +3,15 @@
 use super::query::QueryValue;
 use super::state::RunState;
 use crate::api;
-use crate::components::states::{BoundaryError, SkeletonRows};
+use crate::components::loaded::{Frame, loaded};
+use crate::components::states::SkeletonRows;
 use crate::components::trajectory_view::TrajectoryView;
+use crate::state::effect::effect;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::html;
 use leptos::prelude::*;
-use skillopt_domain::api::TrajectoryRow;
+use skillopt_domain::api::{Trajectory, TrajectoryRow};
 
 #[component]
 pub(super) fn TrajectoryDetail(
@@ -16,7 +20,7 @@ pub(super) fn TrajectoryDetail(
     rows: RwSignal<Vec<TrajectoryRow>>,
     picked: QueryValue<u64>,
 ) -> impl IntoView {
-    let loaded = LocalResource::new(move || {
+    let trajectory = Load::new(move || {
         let id = run.id();
         async move { api::trajectory(&id, number).await }
     });
@@ -28,7 +32,7 @@ pub(super) fn TrajectoryDetail(
     };
     let holder = NodeRef::<html::Div>::new();
     // On a phone the trajectory stands below the list: what was chosen must come into view.
-    Effect::new(move || {
+    effect(move || {
         if let Some(holder) = holder.get() {
             let area = holder.get_bounding_client_rect();
             let height =
@@ -41,27 +45,19 @@ pub(super) fn TrajectoryDetail(
     let version = move |skill: &skillopt_domain::hash::Sha256Hex| {
         run.version_of(skill).map(|version| format!("v{version}"))
     };
-    view! {
-        <div node_ref=holder>
-            <Transition fallback=|| view! { <div class="panel"><SkeletonRows rows=10/></div> }>
-                <ErrorBoundary fallback=move |errors| view! {
-                    <BoundaryError what="The trajectory could not be loaded.".to_owned() errors on_retry=move |()| loaded.refetch()/>
-                }>
-                    {move || Suspend::new(async move {
-                        loaded.await.map(|trajectory| {
-                            let skill = version(&trajectory.row.skill)
-                                .unwrap_or_else(|| format!("candidate of step {}", trajectory.row.step));
-                            view! {
-                                <TrajectoryView
-                                    trajectory skill
-                                    previous=Signal::derive(move || by(-1)) next=Signal::derive(move || by(1))
-                                    on_go=Callback::new(move |id| picked.set(Some(id)))
-                                />
-                            }
-                        })
-                    })}
-                </ErrorBoundary>
-            </Transition>
-        </div>
-    }
+    let frame = Frame::new("The trajectory could not be loaded.")
+        .loading(|| view! { <div class="panel"><SkeletonRows rows=10/></div> }.into_any());
+    let full = loaded(trajectory, frame, move |trajectory: &Trajectory| {
+        let skill = version(&trajectory.row.skill)
+            .unwrap_or_else(|| format!("candidate of step {}", trajectory.row.step));
+        view! {
+            <TrajectoryView
+                trajectory=trajectory.clone() skill
+                previous=Memo::new(move || by(-1)) next=Memo::new(move || by(1))
+                on_go=Callback::new(move |id| picked.set(Some(id)))
+            />
+        }
+        .into_any()
+    });
+    view! { <div node_ref=holder>{full}</div> }
 }

@@ -3,6 +3,7 @@
 use super::query::{QueryValue, query_value};
 use crate::components::icon::Icon;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::TrajectoryQuery;
 use skillopt_domain::outcome::{OutcomeCounts, OutcomeKind, RolloutPurpose};
@@ -102,7 +103,7 @@ pub(super) fn FilterBar(
             </div>
             <PurposeSelect filters/>
             <StepField filters/>
-            {move || filters.task.get().map(|task| chip("task", task, move || filters.task.set(None)))}
+            {move || filters.task.get().map(|task| chip("task", task, move || filters.task.set(None)).into_any())}
         </div>
     }
 }
@@ -144,7 +145,7 @@ fn StepField(filters: Filters) -> impl IntoView {
 fn PurposeSelect(filters: Filters) -> impl IntoView {
     let option = move |word: &'static str, label: &'static str| {
         let is_chosen = move || filters.purpose.get().unwrap_or_default() == word;
-        view! { <option value=word prop:selected=is_chosen>{label}</option> }
+        view! { <option value=word prop:selected=move || is_chosen()>{label}</option> }
     };
     let choose = move |event| {
         filters.purpose.set(Some(event_target_value(&event)).filter(|word| !word.is_empty()));

@@ -1,9 +1,11 @@
 //! The versions of a skill: two choices a row, the older and the newer side of the comparison.
 
 use super::query::QueryValue;
-use crate::api::ApiResult;
+use crate::components::dynamic::{CollectAny, Item, each};
 use crate::components::icon::Icon;
 use crate::fmt;
+use crate::state::load::Load;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::Receipt;
 use skillopt_domain::hash::Sha256Hex;
@@ -16,7 +18,7 @@ pub(super) struct VersionChoice {
     pub(super) new: QueryValue<u32>,
 }
 
-type Receipts = LocalResource<ApiResult<Vec<Receipt>>>;
+type Receipts = Load<Vec<Receipt>>;
 
 #[component]
 pub(super) fn VersionsList(
@@ -27,7 +29,14 @@ pub(super) fn VersionsList(
     new: Memo<Option<SkillVersion>>,
     receipts: Receipts,
 ) -> impl IntoView {
-    let newest_first = move || versions.get().into_iter().rev().collect::<Vec<_>>();
+    let newest_first = move || {
+        let item = |version: SkillVersion| {
+            Item::new(format!("{} {:?}", version.version, version.n), move || {
+                view! { <VersionRow version best choice old new receipts/> }.into_any()
+            })
+        };
+        versions.get().into_iter().rev().map(item).collect()
+    };
     view! {
         <aside class="split__side hide-narrow" aria-label="Versions">
             <div class="version version__head small muted" aria-hidden="true">
@@ -36,9 +45,7 @@ pub(super) fn VersionsList(
                 <span>"Version"</span>
                 <span>"Score"</span>
             </div>
-            <For each=newest_first key=|version| (version.version, version.n) let:version>
-                <VersionRow version best choice old new receipts/>
-            </For>
+            {each(newest_first)}
         </aside>
     }
 }
@@ -67,17 +74,17 @@ fn VersionRow(
         <div class="version" data-status=status data-picked=move || (is_old() || is_new()).then_some("")>
             <input
                 class="check" type="radio" name="old" aria-label=format!("Compare from v{number}")
-                prop:checked=is_old on:change=move |_| choice.old.set(Some(number))
+                prop:checked=move || is_old() on:change=move |_| choice.old.set(Some(number))
             />
             <input
                 class="check" type="radio" name="new" aria-label=format!("Compare to v{number}")
-                prop:checked=is_new on:change=move |_| choice.new.set(Some(number))
+                prop:checked=move || is_new() on:change=move |_| choice.new.set(Some(number))
             />
             <span class="version__main">
                 <b class="medium">{format!("v{number}")}</b>" "
-                {move || (best.get() == number).then(|| view! { <span class="badge" data-tone="accent">"best"</span> })}
+                {move || (best.get() == number).then(|| view! { <span class="badge" data-tone="accent">"best"</span> }.into_any())}
                 " "
-                {move || is_adopted().then(|| view! { <span class="badge" data-tone="accept">"adopted"</span> })}
+                {move || is_adopted().then(|| view! { <span class="badge" data-tone="accept">"adopted"</span> }.into_any())}
                 <br/>
                 <span class="small muted">{note}</span>
             </span>
@@ -128,13 +135,13 @@ fn Picker(
                 chosen.with(|chosen| chosen.as_ref().is_some_and(|chosen| chosen.version == number))
             };
             let words = format!("v{number}, {}", fmt::score(version.score));
-            view! { <option value=number.to_string() prop:selected=is_chosen>{words}</option> }
+            view! { <option value=number.to_string() prop:selected=move || is_chosen()>{words}</option> }
         };
-        versions.get().into_iter().rev().map(option).collect_view()
+        versions.get().into_iter().rev().map(option).collect_any()
     };
     view! {
         <div class="input">
-            <select aria-label=label on:change=move |event| value.set(event_target_value(&event).parse().ok())>{options}</select>
+            <select aria-label=label on:change=move |event| value.set(event_target_value(&event).parse().ok())>{move || options()}</select>
             <Icon name="down"/>
         </div>
     }

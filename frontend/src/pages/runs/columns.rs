@@ -1,8 +1,8 @@
 //! The columns of the table: heads that sort, and the shape of the table while it loads.
 
 use super::query::{ListQuery, Order, SortKey};
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
-use leptos::either::Either;
 use leptos::prelude::*;
 
 /// The head of a column.
@@ -72,18 +72,19 @@ pub(super) fn Head<'a>(
                 aria-sort=sorted.map(Order::as_aria)
             >
                 {match next {
-                    Some(next) => Either::Left(view! {
+                    Some(next) => view! {
                         <button class="table__sort" type="button" on:click=move |_| on_query.run(next.clone())>
                             {label}
                             <Icon name=icon/>
                         </button>
-                    }),
-                    None => Either::Right(label),
+                    }
+                    .into_any(),
+                    None => label.into_any(),
                 }}
             </th>
         }
     };
-    view! { <thead><tr>{COLUMNS.map(cell).into_iter().collect_view()}</tr></thead> }
+    view! { <thead><tr>{COLUMNS.map(cell).into_iter().collect_any()}</tr></thead> }
 }
 
 /// The head of the real table over rows of the same height, so that nothing jumps.
@@ -97,7 +98,7 @@ pub(super) fn TableSkeleton() -> impl IntoView {
         };
         view! { <td class=class><span class="skeleton" data-width=width data-align=align></span></td> }
     };
-    let row = |_| view! { <tr>{COLUMNS.map(cell).into_iter().collect_view()}</tr> };
+    let row = |_| view! { <tr>{COLUMNS.map(cell).into_iter().collect_any()}</tr> };
     let head = |Column { label, holds, class, .. }: Column| {
         view! { <th scope="col" class=class data-num=(holds == Holds::Numbers).then_some("")>{label}</th> }
     };
@@ -105,8 +106,8 @@ pub(super) fn TableSkeleton() -> impl IntoView {
         <div class="panel" aria-busy="true">
             <div class="virtual">
                 <table class="table">
-                    <thead><tr>{COLUMNS.map(head).into_iter().collect_view()}</tr></thead>
-                    <tbody>{(0..ROWS).map(row).collect_view()}</tbody>
+                    <thead><tr>{COLUMNS.map(head).into_iter().collect_any()}</tr></thead>
+                    <tbody>{(0..ROWS).map(row).collect_any()}</tbody>
                 </table>
             </div>
         </div>

@@ -1,10 +1,12 @@
 //! Filters of the list: the state as links, the text as a field.
 
 use super::query::ListQuery;
+use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::fmt;
 use crate::state::keys::{KeyUse, on_single_key};
+use crate::state::memo::Memo;
 use leptos::html;
 use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;
@@ -29,10 +31,10 @@ pub(super) fn StatusViews(query: Memo<ListQuery>) -> impl IntoView {
         let text = status.map_or("All".to_owned(), |status| fmt::capital(Look::from(status).word));
         let href = move || query.with(|query| query.with_status(status).href());
         let current = move || query.with(|query| query.status == status).then_some("page");
-        view! { <a href=href aria-current=current>{text}</a> }
+        view! { <a href=move || href() aria-current=move || current()>{text}</a> }
     };
     let states = [None].into_iter().chain(STATES.map(Some));
-    view! { <nav class="views" aria-label="Status">{states.map(link).collect_view()}</nav> }
+    view! { <nav class="views" aria-label="Status">{states.map(link).collect_any()}</nav> }
 }
 
 #[component]

@@ -4,7 +4,6 @@ use super::query::ListQuery;
 use crate::components::copy_button::Command;
 use crate::components::icon::Icon;
 use crate::components::states::Empty;
-use leptos::either::Either;
 use leptos::prelude::*;
 
 #[component]
@@ -14,19 +13,21 @@ pub(super) fn NoRuns<'a>(
 ) -> impl IntoView + use<> {
     if query.is_filtered() {
         let all = query.with_status(None).with_text(String::new());
-        return Either::Left(view! {
+        return view! {
             <Empty title="No run fits" text="Nothing has this state, name, model or benchmark.">
                 <button class="button" type="button" on:click=move |_| on_query.run(all.clone())>
                     <Icon name="x"/>
                     "Clear the filters"
                 </button>
             </Empty>
-        });
+        }
+        .into_any();
     }
-    Either::Right(view! {
+    view! {
         <Empty title="No runs yet" text="Runs that you start here or with the command line appear in this table at once.">
             <a class="button" data-variant="primary" href="/"><Icon name="play"/>"Try the sample run"</a>
             <Command text="skillopt train --config configs/searchqa/sample.yaml"/>
         </Empty>
-    })
+    }
+    .into_any()
 }

@@ -19,7 +19,7 @@ pub(super) fn RunRow(at: usize, row: Row, cursor: RwSignal<Option<usize>>) -> im
         None => run.n_steps.to_string(),
     };
     view! {
-        <tr data-cursor=is_cursor aria-rowindex=(at + 1).to_string()>
+        <tr data-cursor=move || is_cursor() aria-rowindex=(at + 1).to_string()>
             <td><RunName run=&run/></td>
             <td><RunState run=&run/></td>
             <td data-num class="hide-narrow"><Score value=run.baseline_score/></td>

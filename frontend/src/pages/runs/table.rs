@@ -4,14 +4,16 @@ use super::columns::{COLUMNS, Head};
 use super::no_runs::NoRuns;
 use super::query::ListQuery;
 use super::row::RunRow;
-use super::rows::{ROW_PX, Rows, Scroll, height_px};
+use super::rows::{ROW_PX, Row, Rows, Scroll, height_px};
 use crate::api;
+use crate::components::dynamic::{Item, each, when};
 use crate::components::run_cells::run_href;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
-use crate::live::runs::use_runs_live;
+use crate::live::runs::{RunsLive, use_runs_live};
+use crate::state::effect::{effect, on_change};
 use crate::state::keys::{KeyUse, on_single_key};
-use leptos::either::Either;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::{ev, html};
@@ -28,28 +30,27 @@ pub(super) fn RunTable(
     on_query: Callback<ListQuery>,
 ) -> impl IntoView {
     let rows = RwSignal::new(Rows::of(page));
-    Effect::new(move || total.set(Some(rows.with(|rows| rows.total))));
+    effect(move || total.set(Some(rows.with(|rows| rows.total))));
     let live = use_runs_live();
     let followed = query.clone();
     live.on_run(move |run| rows.update(|rows| rows.put(run, &followed)));
-    catch_up(query.clone(), rows, Signal::derive(move || live.back()));
+    catch_up(query.clone(), rows, live);
     // The first run of all comes in by the stream, too.
-    let is_empty = Memo::new(move |_| rows.with(|rows| rows.all.is_empty()));
-    move || {
-        if is_empty.get() {
-            Either::Left(view! { <NoRuns query=&query on_query=on_query/> })
-        } else {
-            Either::Right(view! { <Window query=query.clone() rows=rows on_query=on_query/> })
-        }
-    }
+    let is_empty = Memo::new(move || rows.with(|rows| rows.all.is_empty()));
+    let empty = query.clone();
+    when(
+        move || is_empty.get(),
+        move || view! { <NoRuns query=&empty on_query=on_query/> }.into_any(),
+        move || view! { <Window query=query.clone() rows=rows on_query=on_query/> }.into_any(),
+    )
 }
 
 /// After a break of the stream: what changed meanwhile comes into the rows where they stand, so that nobody loses
 /// their place.
-fn catch_up(query: ListQuery, rows: RwSignal<Rows>, back: Signal<u32>) {
-    Effect::new(move |before: Option<u32>| {
-        let now = back.get();
-        if before.is_some_and(|before| before != now) {
+fn catch_up(query: ListQuery, rows: RwSignal<Rows>, live: RunsLive) {
+    on_change(
+        move || live.back(),
+        move |_| {
             let query = query.clone();
             spawn_local(async move {
                 // When this fails the badge tells it: the stream breaks as well.
@@ -57,15 +58,14 @@ fn catch_up(query: ListQuery, rows: RwSignal<Rows>, back: Signal<u32>) {
                     let _ = rows.try_update(|rows| rows.catch_up(&page, &query));
                 }
             });
-        }
-        now
-    });
+        },
+    );
 }
 
 #[component]
 fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>) -> impl IntoView {
     let scroll = RwSignal::new(Scroll { top: 0.0, height: 900.0 });
-    let window = Memo::new(move |_| rows.with(|rows| rows.window(scroll.get())));
+    let window = Memo::new(move || rows.with(|rows| rows.window(scroll.get())));
     let more = load_more(query.clone(), rows, window);
     let cursor = RwSignal::new(None::<usize>);
     let frame = NodeRef::<html::Div>::new();
@@ -78,7 +78,7 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
             });
         }
     };
-    Effect::new(move || {
+    effect(move || {
         if let Some(frame) = frame.get() {
             frame.set_scroll_top(0);
         }
@@ -91,12 +91,13 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
         let window = window.get();
         let first = window.start;
         rows.with(|rows| {
-            rows.all[window]
-                .iter()
-                .cloned()
-                .enumerate()
-                .map(|(at, row)| (first + at, row))
-                .collect::<Vec<_>>()
+            let item = |(at, row): (usize, &Row)| {
+                let (at, row) = (first + at, row.clone());
+                Item::new(format!("{at} {} {}", row.run.id, row.change), move || {
+                    view! { <RunRow at=at row=row cursor=cursor/> }.into_any()
+                })
+            };
+            rows.all[window].iter().enumerate().map(item).collect()
         })
     };
     let below = move || rows.with(|rows| rows.all.len()) - window.get().end;
@@ -113,13 +114,9 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
                 <table class="table" aria-rowcount=move || rows.with(|rows| rows.total.to_string())>
                     <Head query=&query on_query=on_query/>
                     <tbody>
-                        <Pad rows=Signal::derive(move || window.get().start)/>
-                        <For
-                            each=drawn
-                            key=|(at, row)| (*at, row.run.id.clone(), row.change)
-                            children=move |(at, row)| view! { <RunRow at=at row=row cursor=cursor/> }
-                        />
-                        <Pad rows=Signal::derive(below)/>
+                        <Pad rows=Memo::new(move || window.get().start)/>
+                        {each(drawn)}
+                        <Pad rows=Memo::new(below)/>
                     </tbody>
                 </table>
             </div>
@@ -129,7 +126,8 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
                     error=error
                     on_retry=Callback::new(move |()| more.failed.set(None))
                 />
-            })}
+            }
+            .into_any())}
             <Foot rows=rows/>
         </div>
     }
@@ -145,7 +143,7 @@ struct More {
 fn load_more(query: ListQuery, rows: RwSignal<Rows>, window: Memo<std::ops::Range<usize>>) -> More {
     let failed = RwSignal::new(None);
     let asked = StoredValue::new(None::<String>);
-    Effect::new(move || {
+    effect(move || {
         let wanted = window.with(|window| rows.with(|rows| rows.wanted_page(window)));
         let Some(cursor) = wanted.filter(|_| failed.with(Option::is_none)) else { return };
         if asked.get_value().as_ref() == Some(&cursor) {
@@ -210,7 +208,7 @@ fn keep_in_view(frame: &web_sys::HtmlElement, at: usize) {
 
 /// Keeps the height of rows that are not drawn.
 #[component]
-fn Pad(rows: Signal<usize>) -> impl IntoView {
+fn Pad(rows: Memo<usize>) -> impl IntoView {
     view! {
         <tr class="virtual__pad" aria-hidden="true" hidden=move || rows.get() == 0>
             <td colspan=COLUMNS.len().to_string() style:height=move || height_px(rows.get())></td>
@@ -232,7 +230,7 @@ fn Foot(rows: RwSignal<Rows>) -> impl IntoView {
     };
     view! {
         <div class="panel__foot">
-            <span>{words}</span>
+            <span>{move || words()}</span>
             <span class="hide-narrow">
                 <kbd>"j"</kbd> " " <kbd>"k"</kbd> " move, " <kbd>"Enter"</kbd> " open, " <kbd>"/"</kbd> " filter"
             </span>

@@ -1,0 +1,101 @@
+//! What a page loads: waits, has it, or failed. One loader for all answers: only the cast knows what was loaded.
+
+use super::effect::effect;
+use crate::api::ApiResult;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::any::Any;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// An answer, whatever it is.
+type Answer = Arc<dyn Any + Send + Sync>;
+type Fetching = Pin<Box<dyn Future<Output = ApiResult<Answer>>>>;
+
+/// An answer that is loaded when the component starts, again when a signal that the fetch read has changed, and when
+/// asked to. Until the new answer is there the old one stays; only the newest fetch counts.
+pub(crate) struct Load<T> {
+    core: Core,
+    holds: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Load<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Load<T> {}
+
+impl<T: Send + Sync + 'static> Load<T> {
+    /// `fetch` reads signals while it makes the future, not inside of it.
+    pub(crate) fn new<F>(fetch: impl Fn() -> F + 'static) -> Self
+    where
+        F: Future<Output = ApiResult<T>> + 'static,
+    {
+        let core = Core::start(Box::new(move || {
+            let answer = fetch();
+            Box::pin(async move { answer.await.map(|answer| Arc::new(answer) as Answer) })
+        }));
+        Self { core, holds: PhantomData }
+    }
+
+    /// Asks again.
+    pub(crate) fn again(self) {
+        self.core.again();
+    }
+
+    /// The newest answer, if there is one; follows it.
+    pub(crate) fn get(self) -> Option<ApiResult<Arc<T>>> {
+        self.core.answer.get().map(|answer| answer.map(cast))
+    }
+
+    pub(crate) fn core(self) -> Core {
+        self.core
+    }
+}
+
+/// What was loaded, in its own type.
+pub(crate) fn cast<T: Send + Sync + 'static>(answer: Answer) -> Arc<T> {
+    Arc::downcast(answer).unwrap_or_else(|_| unreachable!("a load keeps what its own fetch made"))
+}
+
+/// The loader without the type of what it loads.
+#[derive(Clone, Copy)]
+pub(crate) struct Core {
+    pub(crate) answer: RwSignal<Option<ApiResult<Answer>>>,
+    asked: RwSignal<u32>,
+}
+
+impl Core {
+    fn start(fetch: Box<dyn Fn() -> Fetching>) -> Self {
+        let core = Self { answer: RwSignal::new(None), asked: RwSignal::new(0) };
+        let newest = StoredValue::new(0_u32);
+        effect(move || {
+            core.asked.track();
+            let number = newest.get_value() + 1;
+            newest.set_value(number);
+            let fetching = fetch();
+            spawn_local(async move {
+                let answer = fetching.await;
+                // Another fetch began meanwhile, or the page is gone.
+                if newest.try_get_value() == Some(number) {
+                    core.answer.set(Some(answer));
+                }
+            });
+        });
+        core
+    }
+
+    /// Asks again.
+    pub(crate) fn again(self) {
+        self.asked.update(|asked| *asked += 1);
+    }
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Core")
+    }
+}
