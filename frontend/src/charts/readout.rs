@@ -20,7 +20,7 @@ pub(crate) fn place(line: f64, chart_width: f64) -> f64 {
 /// All there is to say about one point.
 pub(crate) fn readout(point: &ScorePoint, is_share: bool) -> AnyView {
     let title = if point.step == 0 { "Start".to_owned() } else { format!("Step {}", point.step) };
-    let status = point.action.map(|action| view! { <Status look=action/> });
+    let status = point.action.map(|action| view! { <Status look=action/> }.into_any());
     let rows = match point.action {
         None => vec![row(None, "score", scored(point.candidate, point.n))],
         Some(action) => step_rows(point, action, is_share),

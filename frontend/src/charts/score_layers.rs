@@ -107,13 +107,14 @@ pub(super) fn lines_layer(layout: &Layout, smoothing: f64, hidden: &str) -> AnyV
             <path class="chart__line" data-series="2" data-ghost d=on_screen(&raw)/>
             <path class="chart__line" data-series="2" data-dash="2" d=on_screen(&smoothed)/>
         }
+        .into_any()
     });
     let current = is_shown("current").then(|| view! {
         <path class="chart__line" data-series="current" d=step_path(&pixels(points, scales, |p| p.current), until)/>
-    });
+    }.into_any());
     let best = is_shown("best").then(|| view! {
         <path class="chart__line" data-series="1" data-thick d=step_path(&pixels(points, scales, |p| p.best), until)/>
-    });
+    }.into_any());
     view! { <g>{candidate}{current}{best}</g> }.into_any()
 }
 
@@ -137,7 +138,7 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
     let start =
         layout.points.first().filter(|point| point.step == 0).and_then(|point| point.candidate);
     let start_dot = start.map(|score| {
-        view! { <circle class="chart__dot" data-series="current" cx=x.at(0.0) cy=y.at(score) r="3.5"/> }
+        view! { <circle class="chart__dot" data-series="current" cx=x.at(0.0) cy=y.at(score) r="3.5"/> }.into_any()
     });
     let live = running.zip(layout.points.last()).and_then(|(step, last)| {
         let is_inside = (layout.axes.steps.0..=layout.axes.steps.1).contains(&step);

@@ -36,7 +36,7 @@ pub(crate) fn score_table(points: &[ScorePoint], step_href: &dyn Fn(u32) -> Stri
     let hidden = points.len().saturating_sub(WINDOW);
     let rows = points.iter().rev().take(WINDOW).map(|point| row(point, step_href)).collect_any();
     let note = (hidden > 0).then(|| {
-        view! { <p class="small muted">{format!("{hidden} older steps are in the CSV file.")}</p> }
+        view! { <p class="small muted">{format!("{hidden} older steps are in the CSV file.")}</p> }.into_any()
     });
     view! {
         <div class="chart-table" tabindex="0" role="region" aria-label="Score as a table">
@@ -67,7 +67,7 @@ fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
     view! {
         <tr>
             <td>{name}</td>
-            <td>{point.action.map(|action| view! { <Status look=action/> })}</td>
+            <td>{point.action.map(|action| view! { <Status look=action/> }.into_any())}</td>
             <td data-num><Score value=point.candidate/></td>
             <td data-num>{n}</td>
             <td data-num><Score value=point.current/></td>

@@ -178,7 +178,7 @@ fn Preview(preview: AdoptPreview) -> impl IntoView {
                     <span class="mono path">{backup}</span>
                     <p class="small muted">"Backup of the live file as it is now"</p>
                 </div></li>
-            })}
+            }.into_any())}
         </ul>
         <ul class="checks">
             {blockers}
@@ -189,7 +189,7 @@ fn Preview(preview: AdoptPreview) -> impl IntoView {
             <div class="adopt__preview" tabindex="0" role="region" aria-label="Change to the file">
                 <DiffView diff=preview.diff label="From the live file to the version"/>
             </div>
-        })}
+        }.into_any())}
     }
 }
 

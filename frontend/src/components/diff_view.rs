@@ -28,7 +28,7 @@ pub(crate) fn DiffView(
     label: String,
 ) -> impl IntoView {
     let eol = diff.eol_change.map(|(old, new)| {
-        view! { <p class="small second diff__note">{format!("Line ends change from {} to {}.", eol_name(old), eol_name(new))}</p> }
+        view! { <p class="small second diff__note">{format!("Line ends change from {} to {}.", eol_name(old), eol_name(new))}</p> }.into_any()
     });
     let rows = StoredValue::new(folded(diff.lines));
     let tables = match layout {

@@ -43,7 +43,7 @@ pub(crate) fn Stat(
         <div>
             <div class="stat__label">{label}</div>
             <div class="stat__value">{children()}</div>
-            {note.map(|note| view! { <div class="stat__note">{note}</div> })}
+            {note.map(|note| view! { <div class="stat__note">{note}</div> }.into_any())}
         </div>
     }
 }

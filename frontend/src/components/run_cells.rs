@@ -47,7 +47,7 @@ pub(crate) fn RunName<'a>(run: &'a RunSummary) -> impl IntoView + use<> {
     view! {
         <span class="row" data-nowrap>
             <a class="table__main" href=run_href(run)>{run.name.clone()}</a>
-            {is_simulated(run).then(|| view! { <SimulatedBadge/> })}
+            {is_simulated(run).then(|| view! { <SimulatedBadge/> }.into_any())}
         </span>
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn Empty(
         <div class="empty">
             <h2>{title}</h2>
             <p>{text}</p>
-            {children.map(|children| view! { <div class="row">{children()}</div> })}
+            {children.map(|children| view! { <div class="row">{children()}</div> }.into_any())}
         </div>
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn ErrorCallout(
                 " "
                 <span class="callout__text">
                     {error.problem.detail} " " <code>{code}</code>
-                    {request.map(|id| view! { " " <code title="Find it in the log">{id}</code> })}
+                    {request.map(|id| view! { " " <code title="Find it in the log">{id}</code> }.into_any())}
                 </span>
             </div>
             {on_retry.map(|on_retry| view! {
@@ -73,7 +73,7 @@ pub(crate) fn ErrorCallout(
                     <Icon name="refresh"/>
                     "Retry"
                 </button>
-            })}
+            }.into_any())}
         </div>
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn Tabs(label: &'static str, tabs: Memo<Vec<Tab>>) -> impl IntoView {
                         view! {
                             <a href=tab.href aria-current=tab.is_current.then_some("page")>
                                 {tab.label}
-                                {tab.count.map(|count| view! { <span class="tabs__n">{count}</span> })}
+                                {tab.count.map(|count| view! { <span class="tabs__n">{count}</span> }.into_any())}
                             </a>
                         }
                     })

@@ -50,7 +50,7 @@ pub(crate) fn TrajectoryView(
                 {messages}
                 {is_silent.then(|| view! {
                     <div class="turn"><span class="turn__who">"Target"</span><p class="muted">"No call was answered, so there is nothing to read."</p></div>
-                })}
+                }.into_any())}
                 <Evaluation outcome/>
             </div>
         </article>
@@ -124,7 +124,7 @@ fn facts(trajectory: &Trajectory, skill: String) -> impl IntoView + use<> {
             <div><dt>"Tokens"</dt><dd>{tokens}</dd></div>
             <div><dt>"Latency"</dt><dd>{latency}{attempts}</dd></div>
             <div><dt>"Ledger"</dt><dd>{ledger}</dd></div>
-            {key.map(|(short, full)| view! { <div><dt>"Ledger key"</dt><dd class="mono" title=full>{short}</dd></div> })}
+            {key.map(|(short, full)| view! { <div><dt>"Ledger key"</dt><dd class="mono" title=full>{short}</dd></div> }.into_any())}
         </dl>
     }
 }
@@ -144,7 +144,7 @@ fn Turn(message: TrajectoryMessage) -> impl IntoView {
                 {can_fold.then(|| view! {
                     <p><button class="link small" type="button" aria-expanded=move || (!is_folded.get()).to_string()
                         on:click=move |_| is_folded.update(|folded| *folded = !*folded)>{move || words()}</button></p>
-                })}
+                }.into_any())}
             </div>
         </div>
     }
@@ -166,8 +166,8 @@ fn Evaluation(outcome: Outcome) -> impl IntoView {
     };
     let passed = score.hard.get() >= 1.0;
     let (status, icon) = if passed { ("done", "check") } else { ("rejected", "x") };
-    let note =
-        (!fail_reason.is_empty()).then(|| view! { <p class="checks__note">{fail_reason}</p> });
+    let note = (!fail_reason.is_empty())
+        .then(|| view! { <p class="checks__note">{fail_reason}</p> }.into_any());
     let answer =
         if predicted.is_empty() { "no answer could be read".to_owned() } else { predicted };
     view! {

@@ -167,7 +167,7 @@ fn PaletteList(
     let row = move |(at, row): (usize, Row), group: Option<&'static str>| {
         let act = row.act.clone();
         view! {
-            {group.map(|group| view! { <li class="palette__group" role="presentation">{group}</li> })}
+            {group.map(|group| view! { <li class="palette__group" role="presentation">{group}</li> }.into_any())}
             <li
                 class="palette__row"
                 id=format!("palette-{at}")

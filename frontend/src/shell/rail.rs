@@ -39,7 +39,7 @@ pub(super) fn Rail() -> impl IntoView {
                 }
                 .into_any())}
             </a>
-        }
+        }.into_any()
     });
     let open_keys = move |_| {
         hide(rail);

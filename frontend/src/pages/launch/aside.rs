@@ -110,6 +110,7 @@ fn Checks(checking: CheckSignal) -> impl IntoView {
                         <CheckList checks=checks.get()/>
                     </section>
                 }
+                .into_any()
             })
             .into_any()
     })
@@ -125,7 +126,7 @@ fn CheckList(checks: Vec<Check>) -> impl IntoView {
                 <Icon name=look.icon/>
                 <span>{check.label}<span class="visually-hidden">": "{look.word}</span></span>
                 <span>{check.figure}</span>
-                {detail.map(|detail| view! { <p class="checks__note">{detail}</p> })}
+                {detail.map(|detail| view! { <p class="checks__note">{detail}</p> }.into_any())}
             </li>
         }
     };

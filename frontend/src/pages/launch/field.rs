@@ -136,7 +136,7 @@ fn Control(
                             path.with_value(|path| draft.set(path, event.target().value()));
                         }
                     />
-                    {unit.map(|unit| view! { <span>{unit}</span> })}
+                    {unit.map(|unit| view! { <span>{unit}</span> }.into_any())}
                 </div>
             }
             .into_any()
@@ -195,7 +195,8 @@ fn Select(
     path: StoredValue<String>,
     draft: Draft,
 ) -> impl IntoView {
-    let not_set = default.is_empty().then(|| view! { <option value="">"not set"</option> });
+    let not_set =
+        default.is_empty().then(|| view! { <option value="">"not set"</option> }.into_any());
     let option = |option: String| view! { <option value=option.clone()>{option.clone()}</option> };
     view! {
         <div class="input">

@@ -64,7 +64,7 @@ fn Fieldset(
         <fieldset class="fieldset">
             <div class="fieldset__about"><h2>{name}</h2><p>{about}</p></div>
             <div class="fieldset__fields">
-                {(group == Group::Data).then(|| view! { <NameField draft=draft/> })}
+                {(group == Group::Data).then(|| view! { <NameField draft=draft/> }.into_any())}
                 <Fields keys=keys draft=draft checking=checking/>
             </div>
         </fieldset>

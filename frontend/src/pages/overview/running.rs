@@ -33,7 +33,7 @@ pub(super) fn RunningNow(runs: Memo<Vec<RunSummary>>) -> impl IntoView {
 
 #[component]
 fn Running(run: RunSummary) -> impl IntoView {
-    let simulated = is_simulated(&run).then(|| view! { <SimulatedBadge/> });
+    let simulated = is_simulated(&run).then(|| view! { <SimulatedBadge/> }.into_any());
     view! {
         <article class="now">
             <div class="now__head">
@@ -47,7 +47,7 @@ fn Running(run: RunSummary) -> impl IntoView {
                     {fmt::score(run.best_score)}
                     {fmt::delta(run.baseline_score, run.best_score).map(|delta| view! {
                         " " <span class="delta stat__unit" data-sign=delta.sign>{delta.text}</span>
-                    })}
+                    }.into_any())}
                 </Stat>
                 <div class="now__spark"><Curve run=&run/></div>
                 <div class="stack">
@@ -111,7 +111,7 @@ fn Curve<'a>(run: &'a RunSummary) -> impl IntoView + use<> {
             <path class="chart__grid" d=format!("M0 {}H{WIDTH}", HEIGHT - 0.5) vector-effect="non-scaling-stroke"/>
             {line.map(|line| view! {
                 <path class="chart__line" data-series="1" d=line.path vector-effect="non-scaling-stroke"/>
-            })}
+            }.into_any())}
         </svg>
     }
 }

@@ -123,7 +123,7 @@ fn Values(shown: Memo<Vec<ConfigRow>>, total: usize) -> impl IntoView {
                 let opens = at == 0 || section(&rows[at - 1].path) != section(&row.path);
                 let head = opens.then(|| view! {
                     <tr class="table__group"><td colspan="4"><b class="medium">{fmt::capital(section(&row.path))}</b></td></tr>
-                });
+                }.into_any());
                 view! { {head}{value_row(row)} }
             })
             .collect_any()
@@ -198,7 +198,7 @@ fn origin(place: &Place) -> impl IntoView + use<> {
 fn Wire(wire: Vec<WireRow>) -> impl IntoView {
     let role = |row: WireRow| {
         let rows = identity_rows(&row.identity).into_iter().map(|(key, value)| {
-            view! { <div class="checks__item"><Icon name="right"/><span class="mono">{key}</span><span class="mono path">{value}</span></div> }
+            view! { <div class="checks__item"><Icon name="right"/><span class="mono">{key}</span><span class="mono path">{value}</span></div> }.into_any()
         });
         view! {
             <div>

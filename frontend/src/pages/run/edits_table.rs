@@ -101,7 +101,7 @@ pub(super) fn EditText(edit: Edit) -> impl IntoView {
     };
     view! {
         <div class="edit-text">
-            {place.map(|words| view! { <p class="small muted">{words}</p> })}
+            {place.map(|words| view! { <p class="small muted">{words}</p> }.into_any())}
             <DiffView diff=own label="Edit"/>
         </div>
     }

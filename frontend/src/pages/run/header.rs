@@ -33,7 +33,7 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
                         let (status, text) = pill.get();
                         view! { <Status look=status form=StatusForm::Pill text=text/> }.into_any()
                     }}
-                    {is_simulated.then(|| view! { <SimulatedBadge/> })}
+                    {is_simulated.then(|| view! { <SimulatedBadge/> }.into_any())}
                 </div>
                 <Facts run/>
             </div>
@@ -112,7 +112,7 @@ fn Detail(run: RunState) -> impl IntoView {
                 </div>
             }
         });
-        let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> });
+        let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> }.into_any());
         if why.is_none() && warnings.is_none() {
             return nothing();
         }

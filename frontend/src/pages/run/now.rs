@@ -27,7 +27,7 @@ pub(super) fn RunNow(run: RunState) -> impl IntoView {
 
 #[component]
 fn Pipeline(run: RunState, step: u32) -> impl IntoView {
-    let stages = Stage::ALL.map(|stage| view! { <StageCell run step stage/> });
+    let stages = Stage::ALL.map(|stage| view! { <StageCell run step stage/> }.into_any());
     view! {
         <div class="pipeline" role="group" aria-label=format!("Stages of step {step}")>
             {stages.into_iter().collect_any()}
@@ -143,9 +143,9 @@ fn SpendSoFar(run: RunState) -> impl IntoView {
         let width =
             |share: u64| format!("{}%", crate::charts::scale::count_f64(share.min(10_000)) / 100.0);
         let end = bar.end.clone();
-        let tick = end
-            .as_ref()
-            .map(|(share, _)| view! { <i class="meter__tick" style:left=width(*share)></i> });
+        let tick = end.as_ref().map(|(share, _)| {
+            view! { <i class="meter__tick" style:left=width(*share)></i> }.into_any()
+        });
         let label =
             format!("Spend: target {}, optimizer {} {}", bar.target, bar.optimizer, bar.cap);
         let side = match end {

@@ -98,7 +98,7 @@ fn ReceiptCard(run: RunState, receipt: Receipt, on_revert: Callback<Receipt>) ->
                 <button class="button" data-size="sm" type="button" on:click=move |_| on_revert.run(kept.get_value())>
                     <Icon name="history"/>"Revert"
                 </button>
-            })}
+            }.into_any())}
         </section>
     }
 }

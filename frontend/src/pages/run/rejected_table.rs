@@ -140,7 +140,7 @@ fn RejectedDrawer(run: RunState, edit: RejectedEdit) -> impl IntoView {
             <div class="stack">
                 <div class="stat__label">"Why it is not in the skill"</div>
                 <p>{edit.reason}</p>
-                {detail.map(|detail| view! { <p class="second">{detail}</p> })}
+                {detail.map(|detail| view! { <p class="second">{detail}</p> }.into_any())}
                 <p class="small muted">{format!("Proposed from {from}.")}</p>
                 {again}
                 {evidence}

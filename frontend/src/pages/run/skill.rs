@@ -152,7 +152,7 @@ fn Head(
         } else {
             format!("{} tokens", fmt::count(u64::from(new.tokens)))
         };
-        let delta = is_diff.then(|| view! { <Delta before=old.score after=new.score/> });
+        let delta = is_diff.then(|| view! { <Delta before=old.score after=new.score/> }.into_any());
         let words = view! { <h2>{title}</h2><span class="second">{scores}</span>{delta}<span class="muted">{tokens}</span> };
         Some(words.into_any())
     };

@@ -100,7 +100,7 @@ fn verdict_head(run: RunState, summary: &StepSummary, facts: &StepFacts) -> impl
                 <p class="verdict__words" id="step-title"><b>{said.scores}</b>{said.middle}<b>{said.bold}</b>{said.end}</p>
                 <p class="verdict__note">{said.note}</p>
             </div>
-            {compare.map(|link| view! { <div class="row">{link}</div> })}
+            {compare.map(|link| view! { <div class="row">{link}</div> }.into_any())}
         </div>
     }
 }
@@ -154,7 +154,7 @@ fn what_failed(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         .iter()
         .map(|pattern| pattern_bar(run, facts.step, pattern, most))
         .collect_any();
-    let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> });
+    let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> }.into_any());
     let inner = view! { {bars} <p class="second">{words::reflection_words(reflection)}</p> {lost(reflection)} {worked(reflection)} };
     let count = u64::try_from(reflection.patterns.len()).unwrap_or(0);
     let note = fmt::plural(

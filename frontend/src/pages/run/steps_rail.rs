@@ -73,7 +73,7 @@ fn rail_row(run: RunState, row: &RailRow, step: Memo<Option<u32>>) -> impl IntoV
     let is_current = move || (step.get() == Some(number)).then_some("page");
     let epoch = row
         .opens_epoch
-        .then(|| view! { <p class="steps__epoch">{format!("Epoch {}", row.epoch)}</p> });
+        .then(|| view! { <p class="steps__epoch">{format!("Epoch {}", row.epoch)}</p> }.into_any());
     view! {
         {epoch}
         <a class="steps__item" data-status=look.status aria-current=move || is_current() href=run.step_href(number) title=look.word>

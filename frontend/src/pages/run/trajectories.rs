@@ -258,7 +258,7 @@ fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use
             </td>
             <td>
                 <Status look=row.outcome.outcome.kind()/>
-                {is_truncated.then(|| view! { " "<span class="badge" data-tone="warn">"truncated"</span> })}
+                {is_truncated.then(|| view! { " "<span class="badge" data-tone="warn">"truncated"</span> }.into_any())}
             </td>
             <td class="second hide-narrow">{row.purpose.as_str()}</td>
             <td data-num class="second hide-narrow">{step}</td>
