@@ -1,13 +1,18 @@
 //! The routes and what every page shares. No data is loaded here.
 
+use crate::components::dynamic::{Item, each};
 use crate::live::{self, runs};
 use crate::pages::{launch::LaunchPage, not_found::NotFoundPage, overview::OverviewPage};
 use crate::pages::{run::RunPage, runs::RunsPage};
 use crate::shell::Shell;
+use crate::state::effect::effect;
+use crate::state::memo::Memo;
+use crate::state::route::{Route, RunPath};
 use crate::state::{overlay, page, theme};
 use leptos::prelude::*;
-use leptos_router::components::{Route, Router, Routes};
-use leptos_router::path;
+use leptos_router::components::Router;
+use leptos_router::hooks::use_location;
+use leptos_router::location::{BrowserUrl, LocationProvider};
 
 /// The whole application.
 #[component]
@@ -19,14 +24,45 @@ pub(crate) fn App() -> impl IntoView {
     runs::provide();
     view! {
         <Router>
-            <Shell>
-                <Routes fallback=NotFoundPage>
-                    <Route path=path!("/") view=OverviewPage/>
-                    <Route path=path!("/runs") view=RunsPage/>
-                    <Route path=path!("/runs/:id/:tab?") view=RunPage/>
-                    <Route path=path!("/launch") view=LaunchPage/>
-                </Routes>
-            </Shell>
+            <Shell><Pages/></Shell>
         </Router>
+    }
+}
+
+/// The page that the address names. A page stays while only its tab or its query changes. (The router's own `Routes`
+/// is made for nested and lazy routes, and three times as much code as all that is used of the router.)
+#[component]
+fn Pages() -> impl IntoView {
+    let path = use_location().pathname;
+    let route = Memo::new(move || path.with(|path| Route::of(path)));
+    // Keeps the run that was shown last, so that a page that goes does not change before it is gone.
+    let last = StoredValue::new(RunPath::default());
+    let run = Memo::new(move || {
+        if let Some(now) = path.with(|path| RunPath::of(path)) {
+            last.set_value(now);
+        }
+        last.get_value()
+    });
+    let address = use_context::<BrowserUrl>();
+    effect(move || {
+        path.track();
+        // The page is there: the router may write the address and scroll.
+        if let Some(address) = &address {
+            address.ready_to_complete();
+        }
+    });
+    each(move || {
+        let route = route.get();
+        vec![Item::new(route.word(), move || page_of(route, run))]
+    })
+}
+
+fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
+    match route {
+        Route::Overview => view! { <OverviewPage/> }.into_any(),
+        Route::Runs => view! { <RunsPage/> }.into_any(),
+        Route::Run => view! { <RunPage path=run/> }.into_any(),
+        Route::Launch => view! { <LaunchPage/> }.into_any(),
+        Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

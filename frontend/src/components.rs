@@ -5,6 +5,7 @@ pub(crate) mod confirm;
 pub(crate) mod copy_button;
 pub(crate) mod diff_view;
 pub(crate) mod dynamic;
+pub(crate) mod handler;
 pub(crate) mod icon;
 pub(crate) mod loaded;
 pub(crate) mod look;

@@ -7,8 +7,8 @@ mod source;
 
 pub(crate) use source::{StreamHandle, StreamPlan, open};
 
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use std::collections::BTreeMap;
 
 /// How current a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,10 @@ pub(crate) enum LiveState {
 
 /// The states of all open streams; the badge shows the worst.
 #[derive(Clone, Copy)]
-pub(crate) struct LiveStates(RwSignal<BTreeMap<u32, LiveState>>);
+pub(crate) struct LiveStates(RwSignal<States>);
+
+/// One or two: a stream for the runs and one for the run that is shown. The newest comes last.
+type States = Vec<(u32, LiveState)>;
 
 impl LiveStates {
     /// What the badge shows.
@@ -36,32 +39,38 @@ impl LiveStates {
     }
 
     fn add(self) -> u32 {
-        let id =
-            self.0.with_untracked(|states| states.keys().next_back().map_or(0, |last| last + 1));
+        let id = self.0.with_untracked(|states| states.last().map_or(0, |(last, _)| last + 1));
         self.set(id, LiveState::Connecting);
         id
     }
 
     fn set(self, id: u32, state: LiveState) {
-        if self.0.with_untracked(|states| states.get(&id) != Some(&state)) {
-            self.0.update(|states| {
-                states.insert(id, state);
+        if self.get(id) != Some(state) {
+            self.0.update(|states| match states.iter_mut().find(|(known, _)| *known == id) {
+                Some(known) => known.1 = state,
+                None => states.push((id, state)),
             });
         }
     }
 
+    fn get(self, id: u32) -> Option<LiveState> {
+        self.0.with_untracked(|states| {
+            states.iter().find(|(known, _)| *known == id).map(|(_, state)| *state)
+        })
+    }
+
     fn remove(self, id: u32) {
         // The signal is gone when the whole application is.
-        let _ = self.0.try_update(|states| states.remove(&id));
+        let _ = self.0.try_update(|states| states.retain(|(known, _)| *known != id));
     }
 }
 
-fn worst(states: &BTreeMap<u32, LiveState>) -> LiveState {
-    states.values().copied().max().unwrap_or(LiveState::Idle)
+fn worst(states: &States) -> LiveState {
+    states.iter().map(|(_, state)| *state).max().unwrap_or(LiveState::Idle)
 }
 
 pub(crate) fn provide() {
-    provide_context(LiveStates(RwSignal::new(BTreeMap::new())));
+    provide_context(LiveStates(RwSignal::new(States::new())));
 }
 
 pub(crate) fn use_live_states() -> LiveStates {
@@ -75,8 +84,8 @@ mod tests {
     #[test]
     fn the_badge_tells_the_worst_of_all_streams() {
         let stale = LiveState::Stale { since_ms: 5 };
-        let states = BTreeMap::from([(0, LiveState::Live), (1, stale)]);
+        let states = vec![(0, LiveState::Live), (1, stale)];
         assert_eq!(worst(&states), stale);
-        assert_eq!(worst(&BTreeMap::new()), LiveState::Idle);
+        assert_eq!(worst(&States::new()), LiveState::Idle);
     }
 }

@@ -6,4 +6,6 @@ pub(crate) mod load;
 pub(crate) mod memo;
 pub(crate) mod overlay;
 pub(crate) mod page;
+pub(crate) mod route;
+pub(crate) mod signal;
 pub(crate) mod theme;

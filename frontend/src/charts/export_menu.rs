@@ -2,8 +2,10 @@
 
 use super::csv::Table;
 use super::export;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::svg;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,7 +47,7 @@ pub(crate) fn ExportMenu(
         <button
             class="icon-button" type="button" title=move || table_word() aria-label=move || table_word()
             aria-pressed=move || as_table.get().to_string()
-            on:click=move |_| as_table.update(|on| *on = !*on)
+            on:click=handler(move |_| as_table.update(|on| *on = !*on))
         >
             <Icon name="columns"/>
         </button>
@@ -53,9 +55,9 @@ pub(crate) fn ExportMenu(
             <Icon name="download"/>
         </button>
         <div class="menu" id=id.clone() popover="auto" role="menu">
-            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" on:click=csv>"Numbers as CSV"</button>
-            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=svg>"Chart as SVG"</button>
-            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=png>"Chart as PNG"</button>
+            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" on:click=handler(csv)>"Numbers as CSV"</button>
+            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=handler(svg)>"Chart as SVG"</button>
+            <button class="menu__item" role="menuitem" type="button" popovertarget=id.clone() popovertargetaction="hide" disabled=move || no_picture() on:click=handler(png)>"Chart as PNG"</button>
         </div>
     }
 }

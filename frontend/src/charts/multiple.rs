@@ -7,6 +7,7 @@ use super::series::{Shape, SmallPlot, small_frame};
 use super::width::measured;
 use crate::components::dynamic::{CollectAny, dynamic, when};
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::{html, svg};
 

@@ -3,7 +3,9 @@
 use super::scale::{Frame, Scale};
 use super::score::brushed;
 use crate::components::dynamic::{dynamic, nothing};
+use crate::components::handler::handler;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
@@ -128,12 +130,12 @@ pub(crate) fn hit_area(pointer: Pointer, ground: Memo<Ground>) -> AnyView {
             y=move || frame().top
             width=move || width()
             height=move || height()
-            on:pointermove=move |event| ground.with_untracked(|ground| pointer.on_move(&event, ground))
-            on:pointerdown=move |event| ground.with_untracked(|ground| pointer.on_down(&event, ground))
-            on:pointerup=move |_| ground.with_untracked(|ground| pointer.on_up(ground))
-            on:pointercancel=move |_| pointer.brush.set(None)
-            on:pointerleave=move |_| pointer.on_leave()
-            on:dblclick=move |_| pointer.on_zoom.run(None)
+            on:pointermove=handler(move |event| ground.with_untracked(|ground| pointer.on_move(&event, ground)))
+            on:pointerdown=handler(move |event| ground.with_untracked(|ground| pointer.on_down(&event, ground)))
+            on:pointerup=handler(move |_| ground.with_untracked(|ground| pointer.on_up(ground)))
+            on:pointercancel=handler(move |_| pointer.brush.set(None))
+            on:pointerleave=handler(move |_| pointer.on_leave())
+            on:dblclick=handler(move |_| pointer.on_zoom.run(None))
         />
     }
     .into_any()

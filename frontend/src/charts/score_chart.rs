@@ -8,8 +8,10 @@ use super::score_layers::{Layout, ground_layer, layout, lines_layer, marks_layer
 use super::score_table::{csv_table, score_table};
 use super::width::measured;
 use crate::components::dynamic::{dynamic, when};
+use crate::components::handler::handler;
 use crate::fmt;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::{html, svg};
 use skillopt_domain::verdict::Action;
@@ -96,7 +98,7 @@ fn Keys(choices: ScoreChoices) -> impl IntoView {
                      dash: Option<&'static str>| {
         let is_shown = move || (!choices.hidden.with(|hidden| is_hidden(hidden, name))).to_string();
         view! {
-            <button class="key" type="button" aria-pressed=move || is_shown() on:click=move |_| choices.on_toggle.run(name)>
+            <button class="key" type="button" aria-pressed=move || is_shown() on:click=handler(move |_| choices.on_toggle.run(name))>
                 <svg width="18" height="8" aria-hidden="true">
                     <path class="chart__line" data-series=series data-dash=dash d="M0 4h18"/>
                 </svg>
@@ -123,11 +125,11 @@ fn Smoothing(choices: ScoreChoices) -> impl IntoView {
             <input
                 class="range" type="range" min="0" max="0.95" step="0.05" aria-label="Smoothing"
                 prop:value=move || choices.smoothing.get().to_string()
-                on:input=move |event| {
+                on:input=handler(move |event| {
                     if let Ok(weight) = event_target_value(&event).parse() {
                         choices.on_smoothing.run(weight);
                     }
-                }
+                })
             />
             {move || words()}
         </label>
@@ -172,7 +174,7 @@ fn Plot(
     };
     view! {
         <div
-            class="chart-box" node_ref=holder tabindex="0" role="group" on:keydown=on_key
+            class="chart-box" node_ref=holder tabindex="0" role="group" on:keydown=handler(on_key)
             aria-label="Score by step. Arrow keys read the values, Enter opens the step, drag zooms, a double click shows all."
         >
             <svg class="chart" viewBox=move || view_box() role="img" aria-label=move || points.with(|points| summary(points)) node_ref=chart>
@@ -197,7 +199,7 @@ fn ZoomReset(choices: ScoreChoices) -> impl IntoView {
             view! {
                 <p class="row small muted">
                     {words}
-                    <button class="link" type="button" on:click=move |_| choices.pointer.on_zoom.run(None)>"Show all"</button>
+                    <button class="link" type="button" on:click=handler(move |_| choices.pointer.on_zoom.run(None))>"Show all"</button>
                 </p>
             }
         })

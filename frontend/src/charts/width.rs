@@ -1,6 +1,7 @@
 //! The measured width of an element, so that a chart is drawn at its real size and its text keeps 11 px.
 
 use crate::state::effect::effect;
+use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -10,8 +11,8 @@ use web_sys::{Element, ResizeObserver};
 type OnResize = Closure<dyn FnMut()>;
 
 /// The width in whole pixels; `before` until it is known.
-pub(crate) fn measured(node: NodeRef<html::Div>, before: f64) -> ReadSignal<f64> {
-    let (width, set_width) = signal(before);
+pub(crate) fn measured(node: NodeRef<html::Div>, before: f64) -> RwSignal<f64> {
+    let width = RwSignal::new(before);
     let observer = StoredValue::new_local(None::<(ResizeObserver, OnResize)>);
     effect(move || {
         let Some(div) = node.get() else { return };
@@ -23,7 +24,7 @@ pub(crate) fn measured(node: NodeRef<html::Div>, before: f64) -> ReadSignal<f64>
                 if now > 0.0
                     && width.try_get_untracked().is_some_and(|old| (old - now).abs() >= 1.0)
                 {
-                    let _ = set_width.try_set(now);
+                    width.set(now);
                 }
             }
         };

@@ -4,11 +4,13 @@
 use crate::api::ApiError;
 use crate::components::diff_view::DiffView;
 use crate::components::dynamic::{CollectAny, dynamic};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::{ErrorCallout, SkeletonRows};
 use crate::fmt;
 use crate::state::effect::effect;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 use skillopt_domain::api::AdoptPreview;
@@ -67,10 +69,10 @@ pub(crate) fn AdoptDialog(
     let close = move |_| form.is_open.set(false);
     view! {
         <dialog class="dialog adopt" data-size="wide" aria-labelledby="adopt-title" node_ref=dialog
-            on:close=move |_| form.is_open.set(false)>
+            on:close=handler(move |_| form.is_open.set(false))>
             <header class="dialog__head">
                 <h2 id="adopt-title">{move || format!("Adopt {} into a SKILL.md", version.get())}</h2>
-                <button class="icon-button" type="button" aria-label="Close" on:click=close><Icon name="x"/></button>
+                <button class="icon-button" type="button" aria-label="Close" on:click=handler(close)><Icon name="x"/></button>
             </header>
             <div class="dialog__body">
                 <PathField form/>
@@ -79,7 +81,7 @@ pub(crate) fn AdoptDialog(
             </div>
             <div class="dialog__foot">
                 <span class="dialog__note">"A backup is kept; you can revert at any time."</span>
-                <button class="button" type="button" on:click=close>"Cancel"</button>
+                <button class="button" type="button" on:click=handler(close)>"Cancel"</button>
                 <AdoptNow form version/>
             </div>
         </dialog>
@@ -107,13 +109,13 @@ fn PathField(form: AdoptForm) -> impl IntoView {
     };
     let is_empty = move || form.path.with(|path| path.trim().is_empty());
     view! {
-        <form class="field" on:submit=ask>
+        <form class="field" on:submit=handler(ask)>
             <label class="field__label" for="adopt-path">"File to write"</label>
             <div class="row" data-nowrap>
                 <div class="input adopt__path">
                     <input
                         id="adopt-path" class="mono" placeholder="~/.claude/skills/my-skill/SKILL.md" autocomplete="off"
-                        spellcheck="false" autofocus=true aria-describedby="adopt-help" prop:value=move || form.path.get() on:input=typed
+                        spellcheck="false" autofocus=true aria-describedby="adopt-help" prop:value=move || form.path.get() on:input=handler(typed)
                     />
                 </div>
                 <button class="button" type="submit" disabled=move || is_empty()>"Preview"</button>
@@ -222,7 +224,7 @@ fn AdoptNow(form: AdoptForm, version: Memo<String>) -> impl IntoView {
     view! {
         <button
             class="button" data-variant="primary" type="button" aria-busy=move || is_writing().to_string()
-            disabled=move || !can_adopt() || is_writing() on:click=move |_| form.on_adopt.run(())
+            disabled=move || !can_adopt() || is_writing() on:click=handler(move |_| form.on_adopt.run(()))
         >
             <Icon name="check"/>
             {move || format!("Adopt {}", version.get())}

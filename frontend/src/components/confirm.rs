@@ -1,6 +1,8 @@
 //! Asks once before something that is not undone by a click. Names the thing; the safe button takes the focus.
 
+use crate::components::handler::handler;
 use crate::state::effect::effect;
+use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -41,17 +43,17 @@ pub(crate) fn Confirm(
         on_go.run(());
     };
     view! {
-        <dialog class="dialog" aria-labelledby="confirm-title" node_ref=dialog on:close=move |_| close()>
+        <dialog class="dialog" aria-labelledby="confirm-title" node_ref=dialog on:close=handler(move |_| close())>
             {move || question.get().map(|words| view! {
                 <div class="dialog__body">
                     <h2 id="confirm-title">{words.title}</h2>
                     <p class="second">{words.text}</p>
                 </div>
                 <div class="dialog__foot">
-                    <button class="button" type="button" autofocus=true on:click=move |_| close()>
+                    <button class="button" type="button" autofocus=true on:click=handler(move |_| close())>
                         {words.keep}
                     </button>
-                    <button class="button" data-variant="danger" type="button" on:click=go>{words.go}</button>
+                    <button class="button" data-variant="danger" type="button" on:click=handler(go)>{words.go}</button>
                 </div>
             }
             .into_any())}

@@ -1,6 +1,8 @@
 //! Copies a text and says so; and a command with its button.
 
 use super::icon::Icon;
+use crate::components::handler::handler;
+use crate::state::signal::RwSignal;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -30,13 +32,13 @@ pub(crate) fn CopyButton(
         spawn_local(async move {
             let written = JsFuture::from(window().navigator().clipboard().write_text(&text)).await;
             let state = if written.is_ok() { Copied::Yes } else { Copied::Refused };
-            let _ = copied.try_set(state);
+            copied.set(state);
             TimeoutFuture::new(2000).await;
-            let _ = copied.try_set(Copied::NotYet);
+            copied.set(Copied::NotYet);
         });
     };
     view! {
-        <button class="icon-button" type="button" aria-label=move || label() title=move || label() on:click=copy>
+        <button class="icon-button" type="button" aria-label=move || label() title=move || label() on:click=handler(copy)>
             {move || match copied.get() {
                 Copied::NotYet => view! { <Icon name="copy"/> }.into_any(),
                 Copied::Yes => view! { <Icon name="check"/> }.into_any(),

@@ -3,6 +3,8 @@
 mod rows;
 
 use crate::components::dynamic::{CollectAny, Item, dynamic, each, nothing, when};
+use crate::components::handler::handler;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use rows::{DiffRow, Pair, folded, pairs};
 use skillopt_domain::diff::{Diff, DiffKind, DiffLine, DiffPiece};
@@ -117,7 +119,7 @@ fn More(shown: RwSignal<usize>, total: usize, columns: u8) -> impl IntoView {
         }
         view! {
             <tr class="diff__fold"><td colspan=columns.to_string()>
-                <button class="link" on:click=move |_| shown.update(|n| *n += WINDOW)>
+                <button class="link" on:click=handler(move |_| shown.update(|n| *n += WINDOW))>
                     {format!("Show {} more of {left} rows", left.min(WINDOW))}
                 </button>
             </td></tr>
@@ -141,7 +143,7 @@ fn Fold(lines: Vec<DiffLine>, columns: u8) -> impl IntoView {
     let fold = move || {
         view! {
             <tr class="diff__fold"><td colspan=columns.to_string()>
-                <button on:click=move |_| is_open.set(true)>{format!("{count} unchanged lines")}</button>
+                <button on:click=handler(move |_| is_open.set(true))>{format!("{count} unchanged lines")}</button>
             </td></tr>
         }
         .into_any()

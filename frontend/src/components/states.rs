@@ -3,6 +3,7 @@
 use super::icon::Icon;
 use crate::api::ApiError;
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use leptos::prelude::*;
 
 /// Lines in the shape of rows, while a table or list loads.
@@ -69,7 +70,7 @@ pub(crate) fn ErrorCallout(
                 </span>
             </div>
             {on_retry.map(|on_retry| view! {
-                <button class="button" data-size="sm" type="button" on:click=move |_| on_retry.run(())>
+                <button class="button" data-size="sm" type="button" on:click=handler(move |_| on_retry.run(()))>
                     <Icon name="refresh"/>
                     "Retry"
                 </button>

@@ -4,8 +4,10 @@
 use super::icon::Icon;
 use super::status::{Status, StatusForm};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::fmt;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::api::{Trajectory, TrajectoryMessage};
 use skillopt_domain::outcome::Outcome;
@@ -70,7 +72,7 @@ fn Neighbour(
         }
     };
     view! {
-        <button class="icon-button" type="button" aria-label=label title=label disabled=move || number.get().is_none() on:click=go>
+        <button class="icon-button" type="button" aria-label=label title=label disabled=move || number.get().is_none() on:click=handler(go)>
             <Icon name=icon/>
         </button>
     }
@@ -143,7 +145,7 @@ fn Turn(message: TrajectoryMessage) -> impl IntoView {
                 <div class="turn__text" data-clamp=move || is_folded.get().then_some("")>{message.content}</div>
                 {can_fold.then(|| view! {
                     <p><button class="link small" type="button" aria-expanded=move || (!is_folded.get()).to_string()
-                        on:click=move |_| is_folded.update(|folded| *folded = !*folded)>{move || words()}</button></p>
+                        on:click=handler(move |_| is_folded.update(|folded| *folded = !*folded))>{move || words()}</button></p>
                 }.into_any())}
             </div>
         </div>

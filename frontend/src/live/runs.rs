@@ -2,6 +2,7 @@
 
 use super::{StreamPlan, open};
 use crate::api;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
 use std::rc::Rc;

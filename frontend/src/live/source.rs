@@ -197,9 +197,7 @@ fn broken_state(stream: &Stream) -> LiveState {
     if !window().navigator().on_line() {
         return LiveState::Offline;
     }
-    let before =
-        stream.id.and_then(|id| stream.states.0.with_untracked(|states| states.get(&id).copied()));
-    match before {
+    match stream.id.and_then(|id| stream.states.get(id)) {
         Some(stale @ LiveState::Stale { .. }) => stale,
         _ => LiveState::Stale { since_ms: time::now_ms() },
     }

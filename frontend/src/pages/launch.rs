@@ -17,6 +17,7 @@ use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
+use crate::state::signal::RwSignal;
 use aside::Aside;
 use checking::{Checking, keep_checking};
 use draft::Draft;
@@ -127,4 +128,4 @@ fn Loading() -> impl IntoView {
 }
 
 /// What is checked now, as the parts of the page see it.
-type CheckSignal = ReadSignal<Checking>;
+type CheckSignal = RwSignal<Checking>;

@@ -16,6 +16,7 @@ use crate::live::runs::use_runs_live;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
+use crate::state::signal::RwSignal;
 use crate::time;
 use attention::Attention;
 use first_visit::FirstVisit;

@@ -39,18 +39,18 @@ use crate::components::tabs::{Tab, Tabs};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
+use crate::state::route::RunPath;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use skillopt_domain::api::RunDetail;
 use skillopt_domain::ids::RunId;
 use state::RunState;
 use tab::RunTab;
 
 #[component]
-pub(crate) fn RunPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move || params.read().get("id").and_then(|id| RunId::parse(&id).ok()));
-    let tab = Memo::new(move || RunTab::parse(&params.read().get("tab").unwrap_or_default()));
+pub(crate) fn RunPage(path: Memo<RunPath>) -> impl IntoView {
+    let id = Memo::new(move || path.with(|path| RunId::parse(&path.id).ok()));
+    let tab = Memo::new(move || path.with(|path| RunTab::parse(&path.tab)));
     let name = RwSignal::new(None::<String>);
     page::set(move || crumbs(name.get(), id.get(), tab.get()));
     dynamic(move || match id.get() {

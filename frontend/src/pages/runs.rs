@@ -15,6 +15,7 @@ use crate::fmt;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
+use crate::state::signal::RwSignal;
 use columns::TableSkeleton;
 use filters::{SearchField, StatusViews};
 use leptos::prelude::*;

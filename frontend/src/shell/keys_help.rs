@@ -1,6 +1,7 @@
 //! The list of keys. Every key has a button or a link, too.
 
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::state::effect::effect;
 use crate::state::overlay::use_overlay;
@@ -55,7 +56,7 @@ pub(super) fn KeysHelp() -> impl IntoView {
         }
     };
     view! {
-        <dialog class="dialog keys" aria-labelledby="keys-title" node_ref=dialog on:close=move |_| overlay.close()>
+        <dialog class="dialog keys" aria-labelledby="keys-title" node_ref=dialog on:close=handler(move |_| overlay.close())>
             <div class="dialog__head">
                 <h2 id="keys-title">"Keys"</h2>
                 <button
@@ -63,7 +64,7 @@ pub(super) fn KeysHelp() -> impl IntoView {
                     type="button"
                     aria-label="Close"
                     title="Close (Esc)"
-                    on:click=move |_| overlay.close()
+                    on:click=handler(move |_| overlay.close())
                 >
                     <Icon name="x"/>
                 </button>

@@ -2,6 +2,7 @@
 
 use crate::api::{self, ApiResult};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::fmt;
@@ -9,6 +10,7 @@ use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, OverlayState, use_overlay};
+use crate::state::signal::RwSignal;
 use crate::state::theme::{ThemeState, use_theme};
 use gloo_timers::future::TimeoutFuture;
 use leptos::ev::KeyboardEvent;
@@ -131,7 +133,7 @@ pub(super) fn Palette() -> impl IntoView {
             class="dialog palette"
             aria-label="Search or run a command"
             node_ref=dialog
-            on:close=move |_| overlay.close()
+            on:close=handler(move |_| overlay.close())
         >
             <label class="palette__input">
                 <Icon name="search"/>
@@ -145,7 +147,7 @@ pub(super) fn Palette() -> impl IntoView {
                     aria-controls="palette-list"
                     aria-activedescendant=move || format!("palette-{}", chosen.get())
                     on:input:target=move |event| on_input(event.target().value())
-                    on:keydown=on_key
+                    on:keydown=handler(on_key)
                 />
                 <kbd>"Esc"</kbd>
             </label>
@@ -174,12 +176,12 @@ fn PaletteList(
                 role="option"
                 data-status=row.status
                 aria-selected=move || if chosen.get() == at { "true" } else { "false" }
-                on:pointermove=move |_| {
+                on:pointermove=handler(move |_| {
                     if chosen.get_untracked() != at {
                         chosen.set(at);
                     }
-                }
-                on:click=move |_| on_pick.run(act.clone())
+                })
+                on:click=handler(move |_| on_pick.run(act.clone()))
             >
                 <Icon name=row.icon/>
                 <span class="truncate">{row.text} <span class="muted">{row.note}</span></span>

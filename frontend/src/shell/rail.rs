@@ -1,12 +1,14 @@
 //! The rail: only pages that exist. A popover on narrow screens.
 
 use crate::components::dynamic::{CollectAny, dynamic, nothing};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::live::runs::use_runs_live;
 use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, use_overlay};
+use crate::state::signal::RwSignal;
 use crate::{api, fmt};
 use leptos::html;
 use leptos::prelude::*;
@@ -14,7 +16,6 @@ use leptos_router::hooks::use_location;
 use skillopt_domain::api::RunQuery;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
-use std::collections::BTreeSet;
 
 const LINKS: [(&str, &str, &str); 3] =
     [("/", "overview", "Overview"), ("/runs", "runs", "Runs"), ("/launch", "launch", "Launch")];
@@ -50,7 +51,7 @@ pub(super) fn Rail() -> impl IntoView {
             <a class="rail__brand" href="/"><Mark/>"SkillOpt"</a>
             {links.into_iter().collect_any()}
             <span class="rail__gap"></span>
-            <button class="rail__link" type="button" on:click=open_keys>
+            <button class="rail__link" type="button" on:click=handler(open_keys)>
                 <Icon name="help"/>
                 "Keys"
                 <span class="rail__count"><kbd>"?"</kbd></span>
@@ -75,7 +76,7 @@ fn is_current(href: &str, path: &str) -> bool {
 /// How many runs an engine owns now: loaded once, then kept by the stream.
 fn count_running() -> Memo<u64> {
     let live = use_runs_live();
-    let running = RwSignal::new(BTreeSet::<RunId>::new());
+    let running = RwSignal::new(Vec::<RunId>::new());
     let loaded = Load::new(move || {
         live.back();
         let query =
@@ -92,14 +93,14 @@ fn count_running() -> Memo<u64> {
         if running.with_untracked(|ids| ids.contains(&run.id)) != is_running {
             running.update(|ids| {
                 if is_running {
-                    ids.insert(run.id.clone());
+                    ids.push(run.id.clone());
                 } else {
-                    ids.remove(&run.id);
+                    ids.retain(|id| *id != run.id);
                 }
             });
         }
     });
-    Memo::new(move || u64::try_from(running.with(BTreeSet::len)).unwrap_or(0))
+    Memo::new(move || u64::try_from(running.with(Vec::len)).unwrap_or(0))
 }
 
 /// Which program this is and where it keeps its data. Nothing while it is not known.

@@ -1,11 +1,13 @@
 //! The top bar: where one is, how to get elsewhere, whether what is shown is live, and the theme.
 
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::live::{LiveState, use_live_states};
 use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, use_overlay};
 use crate::state::page::{self, Crumb};
+use crate::state::signal::RwSignal;
 use crate::state::theme::{Theme, use_theme};
 use crate::{fmt, time};
 use leptos::prelude::*;
@@ -26,7 +28,7 @@ pub(super) fn TopBar() -> impl IntoView {
                     type="button"
                     title="Search or run a command (Ctrl K)"
                     aria-keyshortcuts="Control+K Meta+K"
-                    on:click=move |_| overlay.open(Overlay::Palette)
+                    on:click=handler(move |_| overlay.open(Overlay::Palette))
                 >
                     <Icon name="search"/>
                     <span>"Search or run a command"</span>
@@ -117,7 +119,7 @@ fn ThemeSwitch() -> impl IntoView {
                 aria-pressed=move || is_pressed()
                 aria-label=choice.label()
                 title=choice.label()
-                on:click=move |_| theme.set(choice.pressed(theme.get()))
+                on:click=handler(move |_| theme.set(choice.pressed(theme.get())))
             >
                 <Icon name=choice.icon()/>
             </button>

@@ -14,6 +14,10 @@ pub(crate) enum KeyUse {
 
 /// Calls `on_key` with the name of each single key (`j`, `Enter`, `ArrowDown`) until the caller is gone.
 pub(crate) fn on_single_key(on_key: impl Fn(&str) -> KeyUse + 'static) {
+    listen(Box::new(on_key));
+}
+
+fn listen(on_key: Box<dyn Fn(&str) -> KeyUse>) {
     let handle = window_event_listener(ev::keydown, move |event| {
         if is_single(&event) && on_key(&event.key()) == KeyUse::Used {
             event.prevent_default();

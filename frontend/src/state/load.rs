@@ -2,6 +2,7 @@
 
 use super::effect::effect;
 use crate::api::ApiResult;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::any::Any;

@@ -1,5 +1,6 @@
 //! What floats over the page: the palette or the list of keys, one at a time.
 
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

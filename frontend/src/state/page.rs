@@ -1,6 +1,7 @@
 //! Where one is: the breadcrumb of the top bar and the title of the tab, set by the page that is shown.
 
 use crate::state::effect::effect;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 
 /// One part of the breadcrumb. The last one is the page itself.
@@ -31,8 +32,8 @@ pub(crate) fn provide() {
 }
 
 /// The breadcrumb, for the top bar.
-pub(crate) fn crumbs() -> Signal<Vec<Crumb>> {
-    expect_context::<Crumbs>().0.into()
+pub(crate) fn crumbs() -> RwSignal<Vec<Crumb>> {
+    expect_context::<Crumbs>().0
 }
 
 /// Called once by each page. The closure may read signals: breadcrumb and title follow them.

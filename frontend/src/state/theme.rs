@@ -1,6 +1,7 @@
 //! The theme: by the system, light or dark. Kept in the browser; `boot.js` sets it before the first paint.
 
 use crate::state::effect::effect;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 
 const STORAGE_KEY: &str = "skillopt.theme";

@@ -5,11 +5,13 @@ use super::draft::Draft;
 use super::start::{StartButton, StartNote};
 use crate::api::{self, ApiError};
 use crate::components::dynamic::{CollectAny, dynamic};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::states::ErrorCallout;
 use crate::state::effect::on_change;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use crate::{fmt, time};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -197,7 +199,7 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
                         type="button"
                         disabled=move || cannot()
                         aria-busy=move || is_going().then_some("true")
-                        on:click=test
+                        on:click=handler(test)
                     >
                         <Icon name="check"/>
                         "Make test calls"

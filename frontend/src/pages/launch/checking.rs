@@ -5,6 +5,7 @@ use super::draft::Draft;
 use crate::api::{self, ApiError};
 use crate::order::{as_key, sorted};
 use crate::state::effect::effect;
+use crate::state::signal::RwSignal;
 use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -82,7 +83,7 @@ pub(super) fn keep_checking(draft: Draft) -> CheckSignal {
         checking.update(|checking| checking.is_current = false);
         ask((newest.get_value(), request));
     });
-    checking.read_only()
+    checking
 }
 
 fn take(checking: &mut Checking, answer: api::ApiResult<ConfigCheck>) {

@@ -1,9 +1,10 @@
 //! What was typed so far: only values that differ from the default. Owned by the page.
 
 use crate::api::{SchemaKey, Values};
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::api::{LaunchRequest, Preset};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The form's state.
 #[derive(Clone, Copy)]
@@ -13,7 +14,7 @@ pub(super) struct Draft {
     pub(super) fresh: RwSignal<bool>,
     values: RwSignal<Values>,
     /// Keys whose field was left once: from then on it says what is wrong.
-    touched: RwSignal<BTreeSet<String>>,
+    touched: RwSignal<Vec<String>>,
     /// Someone asked what is missing: all fields say it.
     is_all_shown: RwSignal<bool>,
     defaults: StoredValue<BTreeMap<String, String>>,
@@ -28,7 +29,7 @@ impl Draft {
             name: RwSignal::new(String::new()),
             fresh: RwSignal::new(false),
             values: RwSignal::new(Values::new()),
-            touched: RwSignal::new(BTreeSet::new()),
+            touched: RwSignal::new(Vec::new()),
             is_all_shown: RwSignal::new(false),
             defaults: StoredValue::new(defaults),
             order: StoredValue::new(keys.iter().map(|key| key.path.clone()).collect()),
@@ -53,14 +54,12 @@ impl Draft {
     pub(super) fn shows_problem(self, path: &str) -> bool {
         self.is_changed(path)
             || self.is_all_shown.get()
-            || self.touched.with(|touched| touched.contains(path))
+            || self.touched.with(|touched| is_among(touched, path))
     }
 
     pub(super) fn touch(self, path: &str) {
-        if self.touched.with_untracked(|touched| !touched.contains(path)) {
-            self.touched.update(|touched| {
-                touched.insert(path.to_owned());
-            });
+        if self.touched.with_untracked(|touched| !is_among(touched, path)) {
+            self.touched.update(|touched| touched.push(path.to_owned()));
         }
     }
 
@@ -105,6 +104,10 @@ impl Draft {
             fresh: self.fresh.get(),
         }
     }
+}
+
+fn is_among(paths: &[String], path: &str) -> bool {
+    paths.iter().any(|known| known == path)
 }
 
 /// The preset that a link asks for: by its name in the address, or by the backend that it sets.

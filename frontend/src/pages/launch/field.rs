@@ -4,6 +4,7 @@ use super::CheckSignal;
 use super::draft::Draft;
 use crate::api::{SchemaKey, SchemaKind};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::fmt;
 use crate::state::memo::Memo;
@@ -48,7 +49,7 @@ pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> imp
     let touch = move |_| path.with_value(|path| draft.touch(path));
     if spec.kind == SchemaKind::Bool {
         return view! {
-            <div class="field" data-state=move || state() on:focusout=touch>
+            <div class="field" data-state=move || state() on:focusout=handler(touch)>
                 <label class="choice">
                     <Switch id=id path=path draft=draft help_id=help_id.clone()/>
                     <span>
@@ -65,7 +66,7 @@ pub(super) fn Field(spec: SchemaKey, draft: Draft, checking: CheckSignal) -> imp
     let (key, title) = (spec.path.clone(), spec.path.clone());
     let for_id = (!is_segmented(&spec)).then(|| id.clone());
     view! {
-        <div class="field" data-state=move || state() on:focusout=touch>
+        <div class="field" data-state=move || state() on:focusout=handler(touch)>
             <label class="field__label" for=for_id>
                 {label}
                 <code title=title>{key}</code>
@@ -175,7 +176,7 @@ fn Segments(
             move || chosen.with(|chosen| if *chosen == option { "true" } else { "false" })
         };
         let set = move |_| path.with_value(|path| draft.set(path, option.clone()));
-        view! { <button type="button" aria-pressed=move || is_pressed() on:click=set>{text}</button> }
+        view! { <button type="button" aria-pressed=move || is_pressed() on:click=handler(set)>{text}</button> }
     };
     view! {
         <div>

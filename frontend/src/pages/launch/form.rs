@@ -6,9 +6,11 @@ use super::field::Field;
 use super::relevance::is_relevant;
 use crate::api::SchemaKey;
 use crate::components::dynamic::{CollectAny, nothing, when};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::state::effect::effect;
 use crate::state::memo::Memo;
+use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::prelude::*;
 use skillopt_domain::config::Group;
@@ -45,7 +47,7 @@ pub(super) fn LaunchForm(
         view! { <Fieldset group=group keys=own draft=draft checking=checking/> }
     });
     view! {
-        <form on:submit=|event| event.prevent_default() aria-label="New run">
+        <form on:submit=handler(|event: SubmitEvent| event.prevent_default()) aria-label="New run">
             {groups.into_iter().collect_any()}
             <Advanced keys=advanced draft=draft checking=checking/>
         </form>

@@ -4,6 +4,7 @@ use super::draft::{Draft, slug};
 use super::yaml::{ExportYaml, ImportYaml};
 use crate::api::Values;
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::fmt;
 use leptos::html;
@@ -49,7 +50,7 @@ fn Presets(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
             hide();
         };
         view! {
-            <a class="menu__item" role="menuitem" href=href title=preset.about.clone() on:click=take>
+            <a class="menu__item" role="menuitem" href=href title=preset.about.clone() on:click=handler(take)>
                 <Icon name="sliders"/>
                 {preset.name}
             </a>
@@ -64,7 +65,7 @@ fn Presets(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
         <div class="menu" id="presets" popover role="menu" aria-label="Presets" node_ref=menu>
             {presets.into_iter().map(item).collect_any()}
             <hr class="menu__rule"/>
-            <a class="menu__item" role="menuitem" href="/launch" on:click=all_defaults>
+            <a class="menu__item" role="menuitem" href="/launch" on:click=handler(all_defaults)>
                 <Icon name="refresh"/>
                 "All defaults"
             </a>

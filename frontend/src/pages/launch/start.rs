@@ -6,9 +6,11 @@ use super::draft::Draft;
 use super::field::field_id;
 use super::focus_by_id;
 use crate::api::{self, ApiError};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -31,7 +33,7 @@ pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView 
                 }
                 Err(error) => failed.set(Some(error)),
             }
-            let _ = is_starting.try_set(false);
+            is_starting.set(false);
         });
     };
     view! {
@@ -41,7 +43,7 @@ pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView 
             type="button"
             disabled=move || is_starting.get() || !checking.with(Checking::is_startable)
             aria-busy=move || is_starting.get().then_some("true")
-            on:click=start
+            on:click=handler(start)
         >
             <Icon name="play"/>
             "Start run"
@@ -98,7 +100,7 @@ fn FieldLink(draft: Draft, path: String, message: String) -> impl IntoView {
         focus_by_id(&id);
     };
     view! {
-        <button class="link" type="button" title=message on:click=look>
+        <button class="link" type="button" title=message on:click=handler(look)>
             <code>{path}</code>
         </button>
     }

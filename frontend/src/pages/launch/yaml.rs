@@ -4,8 +4,10 @@ use super::draft::Draft;
 use crate::api::{self, ApiError};
 use crate::components::copy_button::CopyButton;
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
+use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -38,12 +40,12 @@ pub(super) fn ImportYaml(draft: Draft) -> impl IntoView {
                     draft.replace(values);
                     close(dialog);
                 }
-                Err(error) => drop(failed.try_set(Some(error))),
+                Err(error) => failed.set(Some(error)),
             }
         });
     };
     view! {
-        <button class="button" type="button" on:click=move |_| show(dialog)><Icon name="file"/>"Import YAML"</button>
+        <button class="button" type="button" on:click=handler(move |_| show(dialog))><Icon name="file"/>"Import YAML"</button>
         <dialog class="dialog" data-size="wide" aria-labelledby="import-title" node_ref=dialog>
             <DialogHead id="import-title" title="Import YAML" dialog=dialog/>
             <div class="dialog__body">
@@ -72,13 +74,13 @@ pub(super) fn ImportYaml(draft: Draft) -> impl IntoView {
                 {move || failed.get().map(|error| view! { <Refused error=error/> }.into_any())}
             </div>
             <div class="dialog__foot">
-                <button class="button" type="button" on:click=move |_| close(dialog)>"Cancel"</button>
+                <button class="button" type="button" on:click=handler(move |_| close(dialog))>"Cancel"</button>
                 <button
                     class="button"
                     data-variant="primary"
                     type="button"
                     disabled=move || text.with(|text| text.trim().is_empty())
-                    on:click=take
+                    on:click=handler(take)
                 >
                     "Fill the form"
                 </button>
@@ -104,7 +106,7 @@ fn read_file(input: &web_sys::HtmlInputElement, text: RwSignal<String>) {
     let Some(file) = input.files().and_then(|files| files.get(0)) else { return };
     spawn_local(async move {
         if let Ok(read) = JsFuture::from(file.text()).await {
-            let _ = text.try_set(read.as_string().unwrap_or_default());
+            text.set(read.as_string().unwrap_or_default());
         }
     });
 }
@@ -119,7 +121,7 @@ pub(super) fn ExportYaml(draft: Draft) -> impl IntoView {
         show(dialog);
         spawn_local(async move {
             let answer = api::config_export(&request).await;
-            let _ = yaml.try_set(Some(answer));
+            yaml.set(Some(answer));
         });
     };
     let body = move || match yaml.get() {
@@ -134,7 +136,7 @@ pub(super) fn ExportYaml(draft: Draft) -> impl IntoView {
         .into_any(),
     };
     view! {
-        <button class="button" type="button" on:click=open><Icon name="download"/>"Export YAML"</button>
+        <button class="button" type="button" on:click=handler(open)><Icon name="download"/>"Export YAML"</button>
         <dialog class="dialog" data-size="wide" aria-labelledby="export-title" node_ref=dialog>
             <DialogHead id="export-title" title="Export YAML" dialog=dialog/>
             <div class="dialog__body">
@@ -154,7 +156,7 @@ fn DialogHead(
     view! {
         <div class="dialog__head">
             <h2 id=id>{title}</h2>
-            <button class="icon-button" type="button" aria-label="Close" title="Close (Esc)" on:click=move |_| close(dialog)>
+            <button class="icon-button" type="button" aria-label="Close" title="Close (Esc)" on:click=handler(move |_| close(dialog))>
                 <Icon name="x"/>
             </button>
         </div>

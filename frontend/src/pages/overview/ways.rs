@@ -2,8 +2,10 @@
 
 use crate::api::{self, ApiError};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -99,7 +101,7 @@ fn SampleButton(size: Size, failed: RwSignal<Option<ApiError>>) -> impl IntoView
                 }
                 Err(error) => failed.set(Some(error)),
             }
-            let _ = is_starting.try_set(false);
+            is_starting.set(false);
         });
     };
     let variant = (size == Size::Full).then_some("primary");
@@ -110,7 +112,7 @@ fn SampleButton(size: Size, failed: RwSignal<Option<ApiError>>) -> impl IntoView
             data-variant=variant
             disabled=move || is_starting.get()
             aria-busy=move || is_starting.get().then_some("true")
-            on:click=start
+            on:click=handler(start)
         >
             <Icon name="play"/>
             "Start sample run"

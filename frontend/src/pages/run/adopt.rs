@@ -4,6 +4,7 @@ use super::adopt_state::adopt_form;
 use super::state::RunState;
 use crate::api;
 use crate::components::adopt_dialog::AdoptDialog;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::state::memo::Memo;
 use leptos::prelude::*;
@@ -31,7 +32,7 @@ pub(super) fn AdoptButton(
             spawn_local(async move {
                 // Without an answer the help text stays general.
                 if let Ok(about) = api::about().await {
-                    let _ = form.roots.try_set(about.adopt_roots);
+                    form.roots.set(about.adopt_roots);
                 }
             });
         }
@@ -40,7 +41,7 @@ pub(super) fn AdoptButton(
         }
     };
     view! {
-        <button class="button" data-variant="primary" type="button" on:click=open>
+        <button class="button" data-variant="primary" type="button" on:click=handler(open)>
             <Icon name="check"/>
             {move || format!("Adopt {}", name.get())}
         </button>

@@ -4,6 +4,7 @@ use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::adopt_dialog::{AdoptForm, PreviewState, WriteState};
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use crate::time;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -61,7 +62,7 @@ fn look(run: RunState, skill: Sha256Hex, path: &str, preview: RwSignal<PreviewSt
             Ok(ready) => PreviewState::Ready(Box::new(ready)),
             Err(error) => PreviewState::Failed(error),
         };
-        let _ = preview.try_set(state);
+        preview.set(state);
     });
 }
 
@@ -86,17 +87,17 @@ fn adopt(
         match api::adopt(&request).await {
             Ok(_) => {
                 remember(&path);
-                let _ = form.write.try_set(WriteState::Idle);
-                let _ = form.preview.try_set(PreviewState::NotAsked);
-                let _ = form.is_open.try_set(false);
+                form.write.set(WriteState::Idle);
+                form.preview.set(PreviewState::NotAsked);
+                form.is_open.set(false);
                 on_written.run(());
             }
             Err(error) if is_changed(&error) => {
                 key.set_value(fresh_key());
-                let _ = form.write.try_set(WriteState::FileChanged);
+                form.write.set(WriteState::FileChanged);
                 look(run, skill, &path, form.preview);
             }
-            Err(error) => _ = form.write.try_set(WriteState::Failed(error)),
+            Err(error) => form.write.set(WriteState::Failed(error)),
         }
     });
 }

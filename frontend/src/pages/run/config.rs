@@ -6,6 +6,7 @@ use crate::api;
 use crate::charts::export::save_text;
 use crate::components::copy_button::CopyButton;
 use crate::components::dynamic::{CollectAny, when};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::numbers::OrMissing;
@@ -78,7 +79,7 @@ fn no_match(only_set: QueryValue<bool>, text: QueryValue<String>) -> impl IntoVi
     };
     view! {
         <Empty title="No key matches" text="Take a filter away to see more.">
-            <button class="button" type="button" on:click=clear>"Clear filters"</button>
+            <button class="button" type="button" on:click=handler(clear)>"Clear filters"</button>
         </Empty>
     }
 }
@@ -101,15 +102,15 @@ fn Filters(
             <label class="input" data-size="search">
                 <Icon name="search"/>
                 <input type="search" placeholder="Key or value" aria-label="Filter keys"
-                    prop:value=move || text.get().unwrap_or_default() on:input=typed/>
+                    prop:value=move || text.get().unwrap_or_default() on:input=handler(typed)/>
             </label>
             <div class="segmented" role="group" aria-label="Which keys">
-                <button type="button" aria-pressed=move || (!is_on()).to_string() on:click=move |_| only_set.set(None)>"All"</button>
-                <button type="button" aria-pressed=move || is_on().to_string() on:click=move |_| only_set.set(Some(true))>"Changed only"</button>
+                <button type="button" aria-pressed=move || (!is_on()).to_string() on:click=handler(move |_| only_set.set(None))>"All"</button>
+                <button type="button" aria-pressed=move || is_on().to_string() on:click=handler(move |_| only_set.set(Some(true)))>"Changed only"</button>
             </div>
             <div class="section__end">
                 <CopyButton text=copied what="YAML"/>
-                <button class="button" data-size="sm" type="button" on:click=download><Icon name="download"/>"YAML"</button>
+                <button class="button" data-size="sm" type="button" on:click=handler(download)><Icon name="download"/>"YAML"</button>
             </div>
         </div>
     }

@@ -19,6 +19,7 @@ use crate::components::states::Empty;
 use crate::fmt;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use skillopt_domain::api::{CurveQuery, Curves};

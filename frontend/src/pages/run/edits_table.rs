@@ -2,8 +2,10 @@
 
 use crate::components::diff_view::DiffView;
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::status::Status;
 use crate::fmt;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::diff::{Diff, diff};
 use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus};
@@ -54,7 +56,7 @@ fn EditRow(edit: EditReport, rank: u32) -> impl IntoView {
             <td class="table__wrap">
                 <button
                     class="edit-open" type="button" aria-expanded=move || is_open.get().to_string()
-                    on:click=move |_| is_open.update(|open| *open = !*open)
+                    on:click=handler(move |_| is_open.update(|open| *open = !*open))
                 >
                     {first_line(edit.edit.gist())}
                 </button>

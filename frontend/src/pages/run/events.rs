@@ -5,11 +5,13 @@ use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::dynamic::{CollectAny, Item, each, when};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{Empty, ErrorCallout};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use crate::time;
 use leptos::ev;
 use leptos::html;
@@ -71,7 +73,7 @@ fn nothing(kind: QueryValue<String>) -> impl IntoView {
     if kind.get_untracked().is_some() {
         view! {
             <Empty title="No event of this type" text="It may come later, or stand further back in the journal.">
-                <button class="button" type="button" on:click=move |_| kind.set(None)>"All events"</button>
+                <button class="button" type="button" on:click=handler(move |_| kind.set(None))>"All events"</button>
             </Empty>
         }
         .into_any()
@@ -92,7 +94,7 @@ fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
         TYPES.into_iter().chain(["warning"]).map(|word| option(word, word.replace('_', " ")));
     view! {
         <div class="input" data-size="search">
-            <select aria-label="Type of event" on:change=choose>
+            <select aria-label="Type of event" on:change=handler(choose)>
                 {option("", "All types".to_owned())}
                 {words.collect_any()}
             </select>
@@ -128,7 +130,7 @@ fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
         all.with(|all| all[from.min(all.len())..to.min(all.len())].iter().map(item).collect())
     };
     view! {
-        <div class="journal virtual" node_ref=holder on:scroll=on_scroll tabindex="0" role="region" aria-label="Journal">
+        <div class="journal virtual" node_ref=holder on:scroll=handler(on_scroll) tabindex="0" role="region" aria-label="Journal">
             <div class="virtual__pad" style:height=move || pad(drawn.get().0)></div>
             {each(rows)}
             <div class="virtual__pad" style:height=move || pad(all.with(Vec::len).saturating_sub(drawn.get().1))></div>
@@ -165,7 +167,7 @@ fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
     let json =
         move || kept.with_value(|event| serde_json::to_string_pretty(event).unwrap_or_default());
     view! {
-        <button class="journal__row" type="button" data-status=status aria-expanded=move || is_open().to_string() on:click=toggle>
+        <button class="journal__row" type="button" data-status=status aria-expanded=move || is_open().to_string() on:click=handler(toggle)>
             <Icon name=icon/>
             <time class="journal__time" datetime=time::iso(at) title=time::full(at)>{time::clock_seconds(at)}</time>
             <span class="journal__kind mono">{kind}</span>
@@ -201,9 +203,9 @@ fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
                             .collect();
                     });
                 }
-                Err(error) => _ = failure.try_set(Some(error)),
+                Err(error) => failure.set(Some(error)),
             }
-            let _ = is_loading.try_set(false);
+            is_loading.set(false);
         });
     };
     view! {
@@ -212,7 +214,7 @@ fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
         }
         .into_any())}
         {move || (first.get() > 1).then(|| view! {
-            <p class="row"><button class="button" data-size="sm" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
+            <p class="row"><button class="button" data-size="sm" type="button" disabled=move || is_loading.get() on:click=handler(move |_| load())>
                 {move || format!("Events before #{}", first.get())}
             </button></p>
         }

@@ -5,6 +5,7 @@ use super::words::status_words;
 use crate::api::{self, ApiError, RunAction};
 use crate::components::confirm::{Confirm, Question};
 use crate::components::dynamic::{CollectAny, dynamic, nothing};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::states::ErrorCallout;
@@ -12,6 +13,7 @@ use crate::components::status::{SimulatedBadge, Status, StatusForm};
 use crate::components::when::When;
 use crate::fmt;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::run::RunStatus;
@@ -152,19 +154,19 @@ fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> i
     view! {
         <div class="page-head__actions">
             {move || can_pause(status.get()).then(|| view! {
-                <button class="button" type="button" on:click=move |_| ask(run, RunAction::Pause, failure)>
+                <button class="button" type="button" on:click=handler(move |_| ask(run, RunAction::Pause, failure))>
                     <Icon name="pause"/>"Pause"
                 </button>
             }
             .into_any())}
             {move || can_resume(status.get()).then(|| view! {
-                <button class="button" data-variant="primary" type="button" on:click=move |_| ask(run, RunAction::Resume, failure)>
+                <button class="button" data-variant="primary" type="button" on:click=handler(move |_| ask(run, RunAction::Resume, failure))>
                     <Icon name="play"/>"Resume"
                 </button>
             }
             .into_any())}
             {move || can_stop(status.get()).then(|| view! {
-                <button class="button" type="button" on:click=stop><Icon name="stop"/>"Stop"</button>
+                <button class="button" type="button" on:click=handler(stop)><Icon name="stop"/>"Stop"</button>
             }
             .into_any())}
         </div>
@@ -213,7 +215,7 @@ fn ask(run: RunState, action: RunAction, failure: RwSignal<Option<(RunAction, Ap
             // The stream was closed when the run ended: everything is loaded and followed anew.
             Ok(_) if was_over => run.reload.run(()),
             Ok(status) => _ = run.view.try_update(|view: &mut RunView| view.status = status),
-            Err(error) => _ = failure.try_set(Some((action, error))),
+            Err(error) => failure.set(Some((action, error))),
         }
     });
 }

@@ -4,11 +4,13 @@ use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::confirm::{Confirm, Question};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use crate::components::when::When;
 use crate::fmt;
 use crate::state::load::Load;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::Receipt;
@@ -25,7 +27,7 @@ pub(super) fn Receipts(run: RunState, receipts: Load<Vec<Receipt>>) -> impl Into
         spawn_local(async move {
             match api::revert(&id).await {
                 Ok(_) => receipts.again(),
-                Err(error) => _ = failure.try_set(Some(error)),
+                Err(error) => failure.set(Some(error)),
             }
         });
     });
@@ -95,7 +97,7 @@ fn ReceiptCard(run: RunState, receipt: Receipt, on_revert: Callback<Receipt>) ->
                 </dl>
             </div>
             {reverted.is_none().then(|| view! {
-                <button class="button" data-size="sm" type="button" on:click=move |_| on_revert.run(kept.get_value())>
+                <button class="button" data-size="sm" type="button" on:click=handler(move |_| on_revert.run(kept.get_value()))>
                     <Icon name="history"/>"Revert"
                 </button>
             }.into_any())}

@@ -5,6 +5,7 @@ use super::rejected_table::RejectedTable;
 use super::state::RunState;
 use crate::api;
 use crate::components::dynamic::when;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::Empty;
@@ -125,7 +126,7 @@ fn NoMatch(
     };
     view! {
         <Empty title="No edit matches" text="Take a filter away to see more.">
-            <button class="button" type="button" on:click=clear>"Clear filters"</button>
+            <button class="button" type="button" on:click=handler(clear)>"Clear filters"</button>
         </Empty>
     }
 }
@@ -145,7 +146,7 @@ fn Filters(
     let choice = move |wanted: Option<Reason>, label: &'static str| {
         let is_on = move || (reason.get() == wanted).to_string();
         view! {
-            <button type="button" aria-pressed=move || is_on() on:click=move |_| reason.set(wanted)>
+            <button type="button" aria-pressed=move || is_on() on:click=handler(move |_| reason.set(wanted))>
                 {label}" "<span class="segmented__n">{move || count(wanted).to_string()}</span>
             </button>
         }
@@ -157,14 +158,14 @@ fn Filters(
             <label class="input" data-size="search">
                 <Icon name="search"/>
                 <input type="search" placeholder="Text of an edit" aria-label="Filter edits"
-                    prop:value=move || text.get().unwrap_or_default() on:input=typed/>
+                    prop:value=move || text.get().unwrap_or_default() on:input=handler(typed)/>
             </label>
             <div class="segmented" role="group" aria-label="Reason">
                 {choice(None, "All")}{choice(Some(Reason::Gate), "Lost at the gate")}{choice(Some(Reason::NotApplied), "Not applied")}
             </div>
             <label class="choice small">
                 <input class="check" type="checkbox" prop:checked=move || again.get().is_some()
-                    on:change=move |event| again.set(event_target_checked(&event).then_some(1))/>
+                    on:change=handler(move |event| again.set(event_target_checked(&event).then_some(1)))/>
                 <span>"proposed again"</span>
             </label>
         </div>

@@ -4,10 +4,12 @@ use super::edits_table::{EditText, first_line, op_words};
 use super::state::RunState;
 use super::tab::RunTab;
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::numbers::Delta;
 use crate::components::status::Status;
 use crate::fmt;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::api::RejectedEdit;
 use skillopt_domain::edit::EditStatus;
@@ -55,7 +57,7 @@ pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> imp
             <div class="panel__foot">
                 <span>{move || format!("{} of {}", shown.get().min(rows.with(Vec::len)), rows.with(Vec::len))}</span>
                 {move || (left() > 0).then(|| view! {
-                    <span class="end"><button class="link" type="button" on:click=move |_| shown.update(|n| *n += WINDOW)>"Show more"</button></span>
+                    <span class="end"><button class="link" type="button" on:click=handler(move |_| shown.update(|n| *n += WINDOW))>"Show more"</button></span>
                 }
                 .into_any())}
             </div>
@@ -103,7 +105,7 @@ fn RejectedRow(run: RunState, edit: RejectedEdit, number: usize) -> impl IntoVie
             <td class="mono muted">{format!("{}·e{number}", edit.step)}</td>
             <td class="second hide-narrow">{op_words(&edit.report.edit.op)}</td>
             <td class="table__wrap">
-                <button class="edit-open" type="button" aria-expanded=move || is_open.get().to_string() on:click=toggle>
+                <button class="edit-open" type="button" aria-expanded=move || is_open.get().to_string() on:click=handler(toggle)>
                     {first_line(edit.report.edit.gist())}
                 </button>
             </td>

@@ -8,6 +8,7 @@ use super::state::RunState;
 use super::versions::{VersionChoice, VersionPickers, VersionsList};
 use crate::api;
 use crate::components::dynamic::{CollectAny, when};
+use crate::components::handler::handler;
 use crate::components::numbers::Delta;
 use crate::components::states::Empty;
 use crate::fmt;
@@ -172,7 +173,7 @@ fn ViewSwitch(now: Memo<SkillView>, view_as: QueryValue<SkillView>) -> impl Into
     let buttons = SkillView::ALL.map(|one| {
         let narrow = if one == SkillView::SideBySide { "hide-narrow" } else { "" };
         view! {
-            <button class=narrow type="button" aria-pressed=move || (now.get() == one).to_string() on:click=move |_| view_as.set(Some(one))>
+            <button class=narrow type="button" aria-pressed=move || (now.get() == one).to_string() on:click=handler(move |_| view_as.set(Some(one)))>
                 {one.label()}
             </button>
         }

@@ -5,6 +5,7 @@ use crate::api;
 use crate::live::StreamHandle;
 use crate::live::run::{RunListener, follow};
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{Caps, RunDetail, RunSummary};

@@ -8,12 +8,14 @@ use super::steps_rail::Rail;
 use crate::api;
 use crate::charts::score::merged;
 use crate::components::dynamic::{dynamic, when};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{Empty, SkeletonRows};
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::event::StepSummary;
 
@@ -106,12 +108,12 @@ fn PhoneNav(
     view! {
         <div class="step-nav only-narrow">
             <button class="icon-button" type="button" aria-label="Older step" title="Older step"
-                disabled=move || older().is_none() on:click=move |_| _ = go(picked, older())>
+                disabled=move || older().is_none() on:click=handler(move |_| _ = go(picked, older()))>
                 <Icon name="down"/>
             </button>
             <b class="medium">{move || words()}</b>
             <button class="icon-button" type="button" aria-label="Newer step" title="Newer step"
-                disabled=move || newer().is_none() on:click=move |_| _ = go(picked, newer())>
+                disabled=move || newer().is_none() on:click=handler(move |_| _ = go(picked, newer()))>
                 <Icon name="up"/>
             </button>
         </div>

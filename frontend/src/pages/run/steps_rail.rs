@@ -5,12 +5,14 @@ use super::words::stage_so_far;
 use crate::api;
 use crate::charts::score::{ScorePoint, merged, points};
 use crate::components::dynamic::{Item, each};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::numbers::Delta;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::event::StepSummary;
@@ -119,9 +121,9 @@ fn Older(
         spawn_local(async move {
             match api::steps(&run.id(), from, count).await {
                 Ok(loaded) => _ = older.try_update(|older| *older = merged(&loaded.items, older)),
-                Err(error) => _ = failure.try_set(Some(error)),
+                Err(error) => failure.set(Some(error)),
             }
-            let _ = is_loading.try_set(false);
+            is_loading.set(false);
         });
     };
     view! {
@@ -130,7 +132,7 @@ fn Older(
         }
         .into_any())}
         {move || (first() > 1).then(|| view! {
-            <button class="button" data-size="sm" data-variant="quiet" type="button" disabled=move || is_loading.get() on:click=move |_| load()>
+            <button class="button" data-size="sm" data-variant="quiet" type="button" disabled=move || is_loading.get() on:click=handler(move |_| load())>
                 {move || format!("Steps before {}", first())}
             </button>
         }

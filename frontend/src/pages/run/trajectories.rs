@@ -8,6 +8,7 @@ use super::trajectory_detail::TrajectoryDetail;
 use super::trajectory_filters::{FilterBar, Filters};
 use crate::api::{self, ApiError};
 use crate::components::dynamic::{Item, dynamic, each};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::{Empty, ErrorCallout, SkeletonRows};
 use crate::components::status::Status;
@@ -16,6 +17,7 @@ use crate::state::effect::effect;
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use skillopt_domain::api::{TrajectoryPage, TrajectoryQuery, TrajectoryRow};
@@ -103,7 +105,7 @@ fn Newer(run: RunState, first: Load<TrajectoryPage>) -> impl IntoView {
             view! {
                 <p class="row small second">
                     {words}
-                    <button class="button" data-size="sm" type="button" on:click=load><Icon name="refresh"/>"Load them"</button>
+                    <button class="button" data-size="sm" type="button" on:click=handler(load)><Icon name="refresh"/>"Load them"</button>
                 </p>
             }
         })
@@ -162,7 +164,7 @@ fn nothing(filters: Filters) -> impl IntoView {
     if filters.is_set() {
         view! {
             <Empty title="No trajectory matches" text="Take a filter away to see more.">
-                <button class="button" type="button" on:click=move |_| filters.clear()>"Clear filters"</button>
+                <button class="button" type="button" on:click=handler(move |_| filters.clear())>"Clear filters"</button>
             </Empty>
         }
         .into_any()
@@ -204,7 +206,7 @@ fn List(
                 <span class="hide-narrow"><kbd>"j"</kbd>" "<kbd>"k"</kbd>" move"</span>
                 {move || rows.next.get().map(|_| view! {
                     <span class="end">
-                        <button class="link" type="button" disabled=move || rows.is_loading.get() on:click=more>"Load more"</button>
+                        <button class="link" type="button" disabled=move || rows.is_loading.get() on:click=handler(more)>"Load more"</button>
                     </span>
                 }
                 .into_any())}
@@ -221,11 +223,11 @@ fn load_more(run: RunState, rows: Rows, query: TrajectoryQuery) {
         match api::trajectories(&run.id(), &query).await {
             Ok(page) => {
                 let _ = rows.rows.try_update(|rows| rows.extend(page.page.items));
-                let _ = rows.next.try_set(page.page.next);
+                rows.next.set(page.page.next);
             }
-            Err(error) => _ = rows.failure.try_set(Some(error)),
+            Err(error) => rows.failure.set(Some(error)),
         }
-        let _ = rows.is_loading.try_set(false);
+        rows.is_loading.set(false);
     });
 }
 
@@ -251,7 +253,7 @@ fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use
     view! {
         <tr aria-selected=move || is_picked().to_string() data-cursor=move || is_picked().then_some("")>
             <td>
-                <button class="traj" type="button" title=hover on:click=move |_| picked.set(Some(id))>
+                <button class="traj" type="button" title=hover on:click=handler(move |_| picked.set(Some(id)))>
                     <span class="mono muted">{row.outcome.task.to_string()}</span>
                     <span class="truncate">{title}</span>
                 </button>

@@ -9,6 +9,7 @@ use crate::components::trajectory_view::TrajectoryView;
 use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 use skillopt_domain::api::{Trajectory, TrajectoryRow};

@@ -1,6 +1,7 @@
 //! The filters of the trajectory list: what is asked for, and the bar that sets it. All of it is in the URL.
 
 use super::query::{QueryValue, query_value};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::fmt;
 use crate::state::memo::Memo;
@@ -79,7 +80,7 @@ pub(super) fn FilterBar(
         };
         view! {
             <button type="button" aria-pressed=move || (filters.outcome.get() == is_word).to_string()
-                on:click=move |_| filters.outcome.set(set_word.clone())>
+                on:click=handler(move |_| filters.outcome.set(set_word.clone()))>
                 {label}" "<span class="segmented__n">{move || count().map(|n| fmt::count(u64::from(n)))}</span>
             </button>
         }
@@ -92,7 +93,7 @@ pub(super) fn FilterBar(
             <label class="input" data-size="search">
                 <Icon name="search"/>
                 <input type="search" placeholder="Task, title or answer" aria-label="Search trajectories"
-                    prop:value=move || filters.text.get().unwrap_or_default() on:change=typed/>
+                    prop:value=move || filters.text.get().unwrap_or_default() on:change=handler(typed)/>
             </label>
             <div class="segmented" role="group" aria-label="Outcome">
                 {choice(None, "All")}
@@ -122,7 +123,7 @@ fn chip(name: &'static str, value: String, remove: impl Fn() + 'static) -> impl 
     view! {
         <span class="chip">
             {name}" "<span class="chip__op">"is"</span>" "<b class="medium">{value}</b>
-            <button type="button" aria-label=format!("Remove filter {name}") on:click=move |_| remove()><Icon name="x"/></button>
+            <button type="button" aria-label=format!("Remove filter {name}") on:click=handler(move |_| remove())><Icon name="x"/></button>
         </span>
     }
 }
@@ -135,7 +136,7 @@ fn StepField(filters: Filters) -> impl IntoView {
             <span>"step"</span>
             <input
                 inputmode="numeric" aria-label="Step" placeholder="all"
-                prop:value=move || filters.step.get().map(|step| step.to_string()).unwrap_or_default() on:change=typed
+                prop:value=move || filters.step.get().map(|step| step.to_string()).unwrap_or_default() on:change=handler(typed)
             />
         </div>
     }
@@ -152,7 +153,7 @@ fn PurposeSelect(filters: Filters) -> impl IntoView {
     };
     view! {
         <div class="input" data-size="search">
-            <select aria-label="Split" on:change=choose>
+            <select aria-label="Split" on:change=handler(choose)>
                 {option("", "All splits")}{option("train", "Train")}{option("selection", "Selection")}{option("test", "Test")}
             </select>
             <Icon name="down"/>

@@ -2,6 +2,7 @@
 
 use super::query::QueryValue;
 use crate::components::dynamic::{CollectAny, Item, each};
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::fmt;
 use crate::state::load::Load;
@@ -74,11 +75,11 @@ fn VersionRow(
         <div class="version" data-status=status data-picked=move || (is_old() || is_new()).then_some("")>
             <input
                 class="check" type="radio" name="old" aria-label=format!("Compare from v{number}")
-                prop:checked=move || is_old() on:change=move |_| choice.old.set(Some(number))
+                prop:checked=move || is_old() on:change=handler(move |_| choice.old.set(Some(number)))
             />
             <input
                 class="check" type="radio" name="new" aria-label=format!("Compare to v{number}")
-                prop:checked=move || is_new() on:change=move |_| choice.new.set(Some(number))
+                prop:checked=move || is_new() on:change=handler(move |_| choice.new.set(Some(number)))
             />
             <span class="version__main">
                 <b class="medium">{format!("v{number}")}</b>" "
@@ -141,7 +142,7 @@ fn Picker(
     };
     view! {
         <div class="input">
-            <select aria-label=label on:change=move |event| value.set(event_target_value(&event).parse().ok())>{move || options()}</select>
+            <select aria-label=label on:change=handler(move |event| value.set(event_target_value(&event).parse().ok()))>{move || options()}</select>
             <Icon name="down"/>
         </div>
     }

@@ -2,6 +2,7 @@
 
 use super::query::{ListQuery, Order, SortKey};
 use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use leptos::prelude::*;
 
@@ -73,7 +74,7 @@ pub(super) fn Head<'a>(
             >
                 {match next {
                     Some(next) => view! {
-                        <button class="table__sort" type="button" on:click=move |_| on_query.run(next.clone())>
+                        <button class="table__sort" type="button" on:click=handler(move |_| on_query.run(next.clone()))>
                             {label}
                             <Icon name=icon/>
                         </button>

@@ -2,6 +2,7 @@
 
 use super::query::ListQuery;
 use crate::components::copy_button::Command;
+use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::Empty;
 use leptos::prelude::*;
@@ -15,7 +16,7 @@ pub(super) fn NoRuns<'a>(
         let all = query.with_status(None).with_text(String::new());
         return view! {
             <Empty title="No run fits" text="Nothing has this state, name, model or benchmark.">
-                <button class="button" type="button" on:click=move |_| on_query.run(all.clone())>
+                <button class="button" type="button" on:click=handler(move |_| on_query.run(all.clone()))>
                     <Icon name="x"/>
                     "Clear the filters"
                 </button>

@@ -6,6 +6,7 @@ use crate::components::run_cells::{RunName, RunState, best_so_far, spend_words};
 use crate::components::spark::Spark;
 use crate::components::when::When;
 use crate::fmt;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::score::MeanScore;
 

@@ -7,6 +7,7 @@ use super::row::RunRow;
 use super::rows::{ROW_PX, Row, Rows, Scroll, height_px};
 use crate::api;
 use crate::components::dynamic::{Item, each, when};
+use crate::components::handler::handler;
 use crate::components::run_cells::run_href;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
@@ -14,6 +15,7 @@ use crate::live::runs::{RunsLive, use_runs_live};
 use crate::state::effect::{effect, on_change};
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::{ev, html};
@@ -109,7 +111,7 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
                 role="region"
                 aria-label="Runs"
                 node_ref=frame
-                on:scroll=move |_| measure()
+                on:scroll=handler(move |_| measure())
             >
                 <table class="table" aria-rowcount=move || rows.with(|rows| rows.total.to_string())>
                     <Head query=&query on_query=on_query/>
@@ -157,7 +159,7 @@ fn load_more(query: ListQuery, rows: RwSignal<Rows>, window: Memo<std::ops::Rang
                 Ok(page) => drop(rows.try_update(|rows| rows.append(page))),
                 Err(error) => {
                     asked.try_set_value(None);
-                    let _ = failed.try_set(Some(error));
+                    failed.set(Some(error));
                 }
             }
         });
