@@ -5,6 +5,7 @@ use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
 use crate::hash::Sha256Hex;
 use crate::ids::{AdoptionId, RunId};
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::outcome::{Outcome, OutcomeKind, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
@@ -77,7 +78,7 @@ pub struct About {
 }
 
 /// A row of the run table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunSummary {
     /// Its id.
@@ -133,6 +134,35 @@ pub struct RunSummary {
     /// Who started it.
     pub actor: String,
 }
+
+from_fields!(RunSummary {
+    id,
+    name,
+    status,
+    detail,
+    benchmark,
+    target_model,
+    optimizer_model,
+    target_simulated,
+    optimizer_simulated,
+    created_at_ms,
+    started_at_ms,
+    ended_at_ms,
+    phase,
+    n_steps,
+    total_steps,
+    n_accepted,
+    n_rejected,
+    baseline_score,
+    best_score,
+    n_selection,
+    test_initial,
+    test_best,
+    spark,
+    spend,
+    out_root,
+    actor
+});
 
 /// A page of rows; `next` goes into `cursor` for the next one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -437,7 +467,7 @@ pub struct TrajectoryQuery {
 }
 
 /// A row of the trajectory list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrajectoryRow {
     /// Number within the store; names it in the URL.
@@ -456,7 +486,7 @@ pub struct TrajectoryRow {
 }
 
 /// Counts for the filter buttons of the trajectory list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrajectoryPage {
     /// The rows.
@@ -464,6 +494,27 @@ pub struct TrajectoryPage {
     pub page: Page<TrajectoryRow>,
     /// Counts by outcome, with all filters but the outcome's.
     pub counts: crate::outcome::OutcomeCounts,
+}
+
+from_fields!(TrajectoryRow, TrajectoryPage);
+
+impl FromFields for TrajectoryRow {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            id: fields.take("id")?,
+            set: fields.take("set")?,
+            purpose: fields.take("purpose")?,
+            step: fields.take("step")?,
+            skill: fields.take("skill")?,
+            outcome: FromFields::from_fields(fields)?,
+        })
+    }
+}
+
+impl FromFields for TrajectoryPage {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self { counts: fields.take("counts")?, page: fields.take_rest()? })
+    }
 }
 
 /// `GET /runs/{id}/trajectories/{number}`.
@@ -587,7 +638,7 @@ pub type ProgressMessage = crate::event::Progress;
 pub type RunChanged = RunSummary;
 
 /// One attempt of an evaluation, as `skillopt eval --json` prints it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EvalRow {
     /// The task.

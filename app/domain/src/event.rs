@@ -6,6 +6,7 @@
 use crate::edit::{Edit, EditReport};
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::outcome::OutcomeCounts;
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
@@ -14,7 +15,7 @@ use crate::verdict::{Action, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One journal row as it is stored and sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunEvent {
     /// Position in the run's journal, from 1 without gaps. Also the id of the server-sent event.
@@ -29,7 +30,7 @@ pub struct RunEvent {
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
@@ -133,6 +134,79 @@ pub enum EventKind {
         /// One sentence.
         message: String,
     },
+}
+
+from_fields!(RunEvent, EventKind);
+
+impl FromFields for RunEvent {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            seq: fields.take("seq")?,
+            at_ms: fields.take("at_ms")?,
+            key: fields.take("key")?,
+            kind: EventKind::from_fields(fields)?,
+        })
+    }
+}
+
+impl FromFields for EventKind {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(match &*fields.take_tag("type")? {
+            "status" => {
+                Self::Status { status: fields.take("status")?, detail: fields.take("detail")? }
+            }
+            "planned" => Self::Planned(fields.take_rest()?),
+            "preflight_passed" => Self::PreflightPassed {
+                role: fields.take("role")?,
+                latency_ms: fields.take("latency_ms")?,
+            },
+            "phase_started" => Self::PhaseStarted(Phase::from_fields(fields)?),
+            "baseline" => Self::Baseline(fields.take_rest()?),
+            "rolled_out" => Self::RolledOut {
+                step: fields.take("step")?,
+                score: fields.take("score")?,
+                counts: fields.take("counts")?,
+                sets: fields.take("sets")?,
+            },
+            "reflected" => Self::Reflected {
+                step: fields.take("step")?,
+                reflection: fields.take("reflection")?,
+            },
+            "aggregated" => Self::Aggregated {
+                step: fields.take("step")?,
+                n_edits_in: fields.take("n_edits_in")?,
+                levels: fields.take("levels")?,
+                n_fallbacks: fields.take("n_fallbacks")?,
+                edits: fields.take("edits")?,
+            },
+            "selected" => Self::Selected {
+                step: fields.take("step")?,
+                budget: fields.take("budget")?,
+                ranking: fields.take("ranking")?,
+                edits: fields.take("edits")?,
+            },
+            "updated" => Self::Updated {
+                step: fields.take("step")?,
+                edits: fields.take("edits")?,
+                candidate: fields.take("candidate")?,
+                candidate_chars: fields.take("candidate_chars")?,
+                candidate_tokens: fields.take("candidate_tokens")?,
+            },
+            "gated" => Self::Gated {
+                step: fields.take("step")?,
+                verdict: fields.take("verdict")?,
+                set: fields.take("set")?,
+            },
+            "step_finished" => Self::StepFinished(fields.take_rest()?),
+            "tested" => {
+                Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
+            }
+            "warning" => {
+                Self::Warning { code: fields.take("code")?, message: fields.take("message")? }
+            }
+            other => return Err(JsonError::unknown_tag("type", other)),
+        })
+    }
 }
 
 impl EventKind {
@@ -340,7 +414,7 @@ pub struct StageCost {
 }
 
 /// Live counts of a running stage. Sent often, stored never.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     /// Where the run is.
@@ -356,3 +430,5 @@ pub struct Progress {
     /// Milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
 }
+
+from_fields!(Progress { phase, done, total, errors, spend, at_ms });
