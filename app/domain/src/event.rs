@@ -234,7 +234,7 @@ impl EventKind {
 }
 
 /// What the run will do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunPlan {
     /// Name of the benchmark.
@@ -269,8 +269,14 @@ pub struct RunPlan {
     pub seed: u64,
 }
 
+from_fields! { RunPlan {
+    benchmark, n_train, n_selection, n_test, epochs, steps_per_epoch, total_steps, data,
+    initial_skill, initial_tokens, target_model, optimizer_model, target_simulated,
+    optimizer_simulated, seed
+} }
+
 /// A skill's score with the set that proves it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Measured {
     /// The skill.
@@ -285,6 +291,10 @@ pub struct Measured {
     pub set: String,
 }
 
+from_fields! { Measured {
+    skill, score, gate_score, counts, set
+} }
+
 /// Which skill a test measurement is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -297,7 +307,7 @@ pub enum TestedSkill {
 }
 
 /// What the optimizer said about a batch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReflectionSummary {
     /// Calls over groups of failed trajectories.
@@ -321,6 +331,11 @@ pub struct ReflectionSummary {
     /// What worked, as the optimizer describes it.
     pub success_patterns: Vec<String>,
 }
+
+from_fields! { ReflectionSummary {
+    n_failure_minibatches, n_success_minibatches, n_failure_patches, n_success_patches,
+    n_edits, n_reasked, n_repaired, lost, patterns, success_patterns
+} }
 
 /// A kind of failure in a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -348,7 +363,7 @@ pub enum Ranking {
 }
 
 /// The numbers of one finished step: a point of every curve and a row of the step list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepSummary {
     /// From 1, over all epochs.
@@ -401,6 +416,12 @@ pub struct StepSummary {
     pub reason: String,
 }
 
+from_fields! { StepSummary {
+    step, epoch, action, rollout, candidate_score, current_score, current_n, best_score,
+    best_n, n_selection, n_fixed, n_broke, edit_budget, n_applied, n_not_applied, skill,
+    candidate, version, skill_tokens, n_errors, n_attempts, spend, stages, reason
+} }
+
 /// Time and spend of one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -431,4 +452,6 @@ pub struct Progress {
     pub at_ms: u64,
 }
 
-from_fields!(Progress { phase, done, total, errors, spend, at_ms });
+from_fields! { Progress {
+    phase, done, total, errors, spend, at_ms
+} }

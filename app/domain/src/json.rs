@@ -7,9 +7,10 @@
 
 mod fields;
 mod read;
+mod write;
 
-pub use fields::{Fields, FromFields};
-pub(crate) use fields::{from_fields, read as read_fields};
+pub(crate) use fields::from_fields;
+pub use fields::{Fields, FromFields, read_fields};
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -35,13 +36,14 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// Why a value is not of the wanted type.
+/// Why a value is not of the wanted type. One pointer wide, since every field that is read can fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonError {
-    /// The way to the value, such as `steps[3].action`; empty for the whole.
-    pub at: String,
-    /// What is wrong with it.
-    pub what: String,
+pub struct JsonError(Box<Complaint>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Complaint {
+    at: String,
+    what: String,
 }
 
 /// Reads a type from JSON text.
@@ -55,28 +57,46 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
 
 impl JsonError {
     fn new(what: impl Into<String>) -> Self {
-        Self { at: String::new(), what: what.into() }
+        Self(Box::new(Complaint { at: String::new(), what: what.into() }))
     }
 
     /// The tag of an object names no known variant.
-    pub(crate) fn unknown_tag(name: &str, word: &str) -> Self {
-        Self::new(["the word is not known: ", word].concat()).within(name)
+    #[must_use]
+    pub fn unknown_tag(name: &str, word: &str) -> Self {
+        Self::unknown_word(word).within(name)
+    }
+
+    fn unknown_word(word: &str) -> Self {
+        Self::new(["the word is not known: ", word].concat())
+    }
+
+    /// The way to the value, such as `steps[3].action`; empty for the whole.
+    #[must_use]
+    pub fn at(&self) -> &str {
+        &self.0.at
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.0.what
     }
 
     fn within(mut self, name: &str) -> Self {
-        let joint = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
-        self.at = [name, joint, &self.at].concat();
+        let at = &self.0.at;
+        let joint = if at.is_empty() || at.starts_with('[') { "" } else { "." };
+        self.0.at = [name, joint, at].concat();
         self
     }
 }
 
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.at.is_empty() {
-            f.write_str(&self.at)?;
+        if !self.at().is_empty() {
+            f.write_str(self.at())?;
             f.write_str(": ")?;
         }
-        f.write_str(&self.what)
+        f.write_str(self.what())
     }
 }
 

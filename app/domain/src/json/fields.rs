@@ -63,8 +63,11 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// Reads from any format by way of [`Fields`].
-pub(crate) fn read<'de, T: FromFields, D: Deserializer<'de>>(
+/// Reads from any format by way of [`Fields`]: the whole of a `Deserialize`.
+///
+/// # Errors
+/// The format's own, or what [`FromFields`] says.
+pub fn read_fields<'de, T: FromFields, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     T::from_fields(&mut Fields::deserialize(deserializer)?).map_err(D::Error::custom)

@@ -23,7 +23,7 @@ impl Error for JsonError {
     }
 
     fn unknown_variant(word: &str, _: &'static [&'static str]) -> Self {
-        Self::new(["the word is not known: ", word].concat())
+        Self::unknown_word(word)
     }
 
     fn invalid_type(_: Unexpected<'_>, _: &dyn Expected) -> Self {
