@@ -15,6 +15,7 @@ pub(crate) use setup::*;
 use gloo_net::http::{Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use skillopt_domain::json;
 
 /// Every answer of this API, or why there is none.
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
@@ -44,7 +45,7 @@ async fn send_json(path: &str, body: &impl Serialize) -> ApiResult<Response> {
 
 async fn read<T: DeserializeOwned>(response: Response) -> ApiResult<T> {
     let text = text_of(response).await?;
-    serde_json::from_str(&text).map_err(|err| ApiError::unreadable(&err.to_string()))
+    json::from_str(&text).map_err(|err| ApiError::unreadable(&err.to_string()))
 }
 
 async fn text_of(response: Response) -> ApiResult<String> {

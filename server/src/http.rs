@@ -8,6 +8,7 @@ mod extract;
 mod guard;
 mod headers;
 mod launch;
+mod markdown;
 mod origin;
 mod problem;
 mod router;

@@ -5,6 +5,8 @@ use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
 use crate::hash::Sha256Hex;
 use crate::ids::{AdoptionId, RunId};
+use crate::json::{Fields, FromFields, JsonError, from_fields};
+use crate::markdown::RenderedSkill;
 use crate::outcome::{Outcome, OutcomeKind, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
@@ -77,7 +79,7 @@ pub struct About {
 }
 
 /// A row of the run table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunSummary {
     /// Its id.
@@ -133,6 +135,13 @@ pub struct RunSummary {
     /// Who started it.
     pub actor: String,
 }
+
+from_fields! { RunSummary {
+    id, name, status, detail, benchmark, target_model, optimizer_model, target_simulated,
+    optimizer_simulated, created_at_ms, started_at_ms, ended_at_ms, phase, n_steps,
+    total_steps, n_accepted, n_rejected, baseline_score, best_score, n_selection,
+    test_initial, test_best, spark, spend, out_root, actor
+} }
 
 /// A page of rows; `next` goes into `cursor` for the next one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,7 +265,7 @@ pub enum CheckState {
 }
 
 /// A count of what a run does at most. Calls that the ledger knows already cost nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Forecast {
     /// Tasks in the splits.
@@ -274,6 +283,11 @@ pub struct Forecast {
     /// Optimizer calls at most.
     pub optimizer_calls_max: u64,
 }
+
+from_fields! { Forecast {
+    n_train, n_selection, n_test, steps_per_epoch, total_steps, target_calls_max,
+    optimizer_calls_max
+} }
 
 /// `POST /preflight`: one test call a role, besides the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -375,7 +389,7 @@ pub struct StepDetail {
 }
 
 /// A row of the rejected edits table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RejectedEdit {
     /// The step that proposed it.
@@ -398,6 +412,10 @@ pub struct RejectedEdit {
     pub proposed_again_in: Vec<u32>,
 }
 
+from_fields! { RejectedEdit {
+    step, report, reason, before, after, n, n_fixed, n_broke, proposed_again_in
+} }
+
 /// `GET /runs/{id}/skills/{sha}` and `/skills/{sha}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -412,6 +430,8 @@ pub struct SkillText {
     pub tokens: u32,
     /// What to look at.
     pub warnings: Vec<SkillWarning>,
+    /// The text as it is read.
+    pub rendered: RenderedSkill,
 }
 
 /// Query of `GET /runs/{id}/trajectories`.
@@ -437,7 +457,7 @@ pub struct TrajectoryQuery {
 }
 
 /// A row of the trajectory list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrajectoryRow {
     /// Number within the store; names it in the URL.
@@ -456,7 +476,7 @@ pub struct TrajectoryRow {
 }
 
 /// Counts for the filter buttons of the trajectory list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrajectoryPage {
     /// The rows.
@@ -464,6 +484,27 @@ pub struct TrajectoryPage {
     pub page: Page<TrajectoryRow>,
     /// Counts by outcome, with all filters but the outcome's.
     pub counts: crate::outcome::OutcomeCounts,
+}
+
+from_fields!(TrajectoryRow, TrajectoryPage);
+
+impl FromFields for TrajectoryRow {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            id: fields.take("id")?,
+            set: fields.take("set")?,
+            purpose: fields.take("purpose")?,
+            step: fields.take("step")?,
+            skill: fields.take("skill")?,
+            outcome: FromFields::from_fields(fields)?,
+        })
+    }
+}
+
+impl FromFields for TrajectoryPage {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self { counts: fields.take("counts")?, page: fields.take_rest()? })
+    }
 }
 
 /// `GET /runs/{id}/trajectories/{number}`.
@@ -508,7 +549,7 @@ pub struct AdoptPreviewRequest {
 }
 
 /// What an adoption would write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AdoptPreview {
     /// The file that would be written, symlinks followed.
@@ -529,6 +570,10 @@ pub struct AdoptPreview {
     pub blockers: Vec<String>,
 }
 
+from_fields! { AdoptPreview {
+    real_path, is_symlink, live, is_same, diff, mode, backup, blockers
+} }
+
 /// `POST /adoptions`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -547,7 +592,7 @@ pub struct AdoptRequest {
 }
 
 /// What an adoption wrote.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// Its id.
@@ -572,6 +617,10 @@ pub struct Receipt {
     pub reverted_at_ms: Option<u64>,
 }
 
+from_fields! { Receipt {
+    id, run, path, real_path, before, after, backup, actor, at_ms, reverted_at_ms
+} }
+
 /// Answer of the actions `pause`, `resume`, `cancel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -587,7 +636,7 @@ pub type ProgressMessage = crate::event::Progress;
 pub type RunChanged = RunSummary;
 
 /// One attempt of an evaluation, as `skillopt eval --json` prints it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EvalRow {
     /// The task.

@@ -6,6 +6,7 @@ mod normalise;
 pub use apply::{EditRefusal, apply_in_order, apply_one};
 pub use normalise::{normalised_words, similarity};
 
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use serde::{Deserialize, Serialize};
 
 /// What an edit does.
@@ -191,7 +192,7 @@ impl EditStatus {
 }
 
 /// An edit with what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EditReport {
     /// The edit.
@@ -204,6 +205,19 @@ pub struct EditReport {
     /// The earlier step whose rejected edit this one resembles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resembles_rejected_step: Option<u32>,
+}
+
+from_fields!(EditReport);
+
+impl FromFields for EditReport {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            status: fields.take("status")?,
+            detail: fields.take("detail")?,
+            resembles_rejected_step: fields.take("resembles_rejected_step")?,
+            edit: fields.take_rest()?,
+        })
+    }
 }
 
 #[cfg(test)]

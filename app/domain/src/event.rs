@@ -6,6 +6,7 @@
 use crate::edit::{Edit, EditReport};
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::outcome::OutcomeCounts;
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
@@ -14,7 +15,7 @@ use crate::verdict::{Action, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One journal row as it is stored and sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunEvent {
     /// Position in the run's journal, from 1 without gaps. Also the id of the server-sent event.
@@ -29,7 +30,7 @@ pub struct RunEvent {
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
@@ -135,6 +136,79 @@ pub enum EventKind {
     },
 }
 
+from_fields!(RunEvent, EventKind);
+
+impl FromFields for RunEvent {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            seq: fields.take("seq")?,
+            at_ms: fields.take("at_ms")?,
+            key: fields.take("key")?,
+            kind: EventKind::from_fields(fields)?,
+        })
+    }
+}
+
+impl FromFields for EventKind {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(match &*fields.take_tag("type")? {
+            "status" => {
+                Self::Status { status: fields.take("status")?, detail: fields.take("detail")? }
+            }
+            "planned" => Self::Planned(fields.take_rest()?),
+            "preflight_passed" => Self::PreflightPassed {
+                role: fields.take("role")?,
+                latency_ms: fields.take("latency_ms")?,
+            },
+            "phase_started" => Self::PhaseStarted(Phase::from_fields(fields)?),
+            "baseline" => Self::Baseline(fields.take_rest()?),
+            "rolled_out" => Self::RolledOut {
+                step: fields.take("step")?,
+                score: fields.take("score")?,
+                counts: fields.take("counts")?,
+                sets: fields.take("sets")?,
+            },
+            "reflected" => Self::Reflected {
+                step: fields.take("step")?,
+                reflection: fields.take("reflection")?,
+            },
+            "aggregated" => Self::Aggregated {
+                step: fields.take("step")?,
+                n_edits_in: fields.take("n_edits_in")?,
+                levels: fields.take("levels")?,
+                n_fallbacks: fields.take("n_fallbacks")?,
+                edits: fields.take("edits")?,
+            },
+            "selected" => Self::Selected {
+                step: fields.take("step")?,
+                budget: fields.take("budget")?,
+                ranking: fields.take("ranking")?,
+                edits: fields.take("edits")?,
+            },
+            "updated" => Self::Updated {
+                step: fields.take("step")?,
+                edits: fields.take("edits")?,
+                candidate: fields.take("candidate")?,
+                candidate_chars: fields.take("candidate_chars")?,
+                candidate_tokens: fields.take("candidate_tokens")?,
+            },
+            "gated" => Self::Gated {
+                step: fields.take("step")?,
+                verdict: fields.take("verdict")?,
+                set: fields.take("set")?,
+            },
+            "step_finished" => Self::StepFinished(fields.take_rest()?),
+            "tested" => {
+                Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
+            }
+            "warning" => {
+                Self::Warning { code: fields.take("code")?, message: fields.take("message")? }
+            }
+            other => return Err(JsonError::unknown_tag("type", other)),
+        })
+    }
+}
+
 impl EventKind {
     /// The step to which the event belongs.
     #[must_use]
@@ -160,7 +234,7 @@ impl EventKind {
 }
 
 /// What the run will do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunPlan {
     /// Name of the benchmark.
@@ -195,8 +269,14 @@ pub struct RunPlan {
     pub seed: u64,
 }
 
+from_fields! { RunPlan {
+    benchmark, n_train, n_selection, n_test, epochs, steps_per_epoch, total_steps, data,
+    initial_skill, initial_tokens, target_model, optimizer_model, target_simulated,
+    optimizer_simulated, seed
+} }
+
 /// A skill's score with the set that proves it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Measured {
     /// The skill.
@@ -211,6 +291,10 @@ pub struct Measured {
     pub set: String,
 }
 
+from_fields! { Measured {
+    skill, score, gate_score, counts, set
+} }
+
 /// Which skill a test measurement is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -223,7 +307,7 @@ pub enum TestedSkill {
 }
 
 /// What the optimizer said about a batch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReflectionSummary {
     /// Calls over groups of failed trajectories.
@@ -247,6 +331,11 @@ pub struct ReflectionSummary {
     /// What worked, as the optimizer describes it.
     pub success_patterns: Vec<String>,
 }
+
+from_fields! { ReflectionSummary {
+    n_failure_minibatches, n_success_minibatches, n_failure_patches, n_success_patches,
+    n_edits, n_reasked, n_repaired, lost, patterns, success_patterns
+} }
 
 /// A kind of failure in a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -274,7 +363,7 @@ pub enum Ranking {
 }
 
 /// The numbers of one finished step: a point of every curve and a row of the step list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepSummary {
     /// From 1, over all epochs.
@@ -327,6 +416,12 @@ pub struct StepSummary {
     pub reason: String,
 }
 
+from_fields! { StepSummary {
+    step, epoch, action, rollout, candidate_score, current_score, current_n, best_score,
+    best_n, n_selection, n_fixed, n_broke, edit_budget, n_applied, n_not_applied, skill,
+    candidate, version, skill_tokens, n_errors, n_attempts, spend, stages, reason
+} }
+
 /// Time and spend of one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -340,7 +435,7 @@ pub struct StageCost {
 }
 
 /// Live counts of a running stage. Sent often, stored never.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     /// Where the run is.
@@ -356,3 +451,7 @@ pub struct Progress {
     /// Milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
 }
+
+from_fields! { Progress {
+    phase, done, total, errors, spend, at_ms
+} }

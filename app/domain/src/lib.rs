@@ -14,6 +14,8 @@ pub mod event;
 pub mod file_name;
 pub mod hash;
 pub mod ids;
+pub mod json;
+pub mod markdown;
 pub mod outcome;
 pub mod run;
 pub mod score;

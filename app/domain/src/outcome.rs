@@ -2,11 +2,12 @@
 
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::score::TaskScore;
 use serde::{Deserialize, Serialize};
 
 /// Result of one attempt at one task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Outcome {
@@ -38,6 +39,27 @@ pub enum Outcome {
         /// What went wrong.
         message: String,
     },
+}
+
+from_fields!(Outcome, TaskOutcome);
+
+impl FromFields for Outcome {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(match &*fields.take_tag("outcome")? {
+            "scored" => Self::Scored {
+                score: fields.take("score")?,
+                predicted: fields.take("predicted")?,
+                fail_reason: fields.take("fail_reason")?,
+                truncated: fields.take("truncated")?,
+            },
+            "refused" => Self::Refused { reason: fields.take("reason")? },
+            "infra_error" => {
+                Self::InfraError { code: fields.take("code")?, message: fields.take("message")? }
+            }
+            "judge_error" => Self::JudgeError { message: fields.take("message")? },
+            other => return Err(JsonError::unknown_tag("outcome", other)),
+        })
+    }
 }
 
 impl Outcome {
@@ -127,7 +149,7 @@ pub struct Sample {
 }
 
 /// One attempt at one task with its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskOutcome {
     /// The task.
@@ -143,6 +165,19 @@ pub struct TaskOutcome {
     pub call: Option<Sha256Hex>,
     /// The answer came from the ledger and cost nothing now.
     pub cached: bool,
+}
+
+impl FromFields for TaskOutcome {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            task: fields.take("task")?,
+            title: fields.take("title")?,
+            task_type: fields.take("task_type")?,
+            outcome: Outcome::from_fields(fields)?,
+            call: fields.take("call")?,
+            cached: fields.take("cached")?,
+        })
+    }
 }
 
 /// Why a set of rollouts was made.

@@ -1,5 +1,6 @@
 //! The life of a run: one enum of states and one transition function.
 
+use crate::json::{Fields, FromFields, JsonError, from_fields};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -204,7 +205,7 @@ impl Stage {
 }
 
 /// Where a live run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Phase {
@@ -221,6 +222,20 @@ pub enum Phase {
     },
     /// Initial and best skill are measured on the test split.
     FinalTest,
+}
+
+from_fields!(Phase);
+
+impl FromFields for Phase {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(match &*fields.take_tag("phase")? {
+            "preflight" => Self::Preflight,
+            "baseline" => Self::Baseline,
+            "step" => Self::Step { step: fields.take("step")?, stage: fields.take("stage")? },
+            "final_test" => Self::FinalTest,
+            other => return Err(JsonError::unknown_tag("phase", other)),
+        })
+    }
 }
 
 #[cfg(test)]

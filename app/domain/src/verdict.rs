@@ -1,6 +1,7 @@
 //! What became of a step: one enum from which badge, history row and sentence all come.
 
 use crate::ids::TaskId;
+use crate::json::from_fields;
 use crate::score::{GateMetric, MeanScore};
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,7 @@ pub struct TaskChange {
 
 /// The gate's decision with all its arithmetic. Both means are over the same `n` tasks: those that were
 /// scored with both skills.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verdict {
     /// The decision.
@@ -111,6 +112,11 @@ pub struct Verdict {
     /// Why, in one sentence. Never empty.
     pub reason: String,
 }
+
+from_fields! { Verdict {
+    action, metric, mixed_weight, current, candidate, current_score, candidate_score,
+    n_not_compared, changes, reused, reason
+} }
 
 impl Verdict {
     /// Tasks that failed before and pass now.

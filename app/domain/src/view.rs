@@ -2,13 +2,14 @@
 
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
+use crate::json::from_fields;
 use crate::run::{Phase, RunStatus};
 use crate::spend::SpendByRole;
 use crate::verdict::Action;
 use serde::{Deserialize, Serialize};
 
 /// A run as far as its journal tells.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunView {
     /// The state.
@@ -54,6 +55,12 @@ pub struct RunView {
     /// Number of the last event folded in; 0 for none.
     pub seq: u64,
 }
+
+from_fields! { RunView {
+    status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
+    n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
+    started_at_ms, ended_at_ms, warnings, seq
+} }
 
 /// The best skill of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! One error for everything that can go wrong with a call: always a `Problem`, made here when the server gave none.
 
 use skillopt_domain::api::{Problem, ProblemCode};
+use skillopt_domain::json;
 use std::fmt;
 
 /// Why a call has no answer.
@@ -29,7 +30,7 @@ impl ApiError {
 
     /// An answer with an error status.
     pub(super) fn from_body(status: u16, body: &str) -> Self {
-        match serde_json::from_str::<Problem>(body) {
+        match json::from_str::<Problem>(body) {
             Ok(problem) => Self { problem: Box::new(problem), is_offline: false },
             Err(_) => Self::made(
                 "The server refused",

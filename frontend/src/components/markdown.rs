@@ -1,64 +1,60 @@
-//! Markdown as elements, made node by node from a parsed tree; never as HTML text.
-
-mod tree;
+//! Markdown as elements, made node by node from the tree that the server sends; never as HTML text.
 
 use leptos::prelude::*;
-use skillopt_domain::skill::SkillDoc;
-use tree::{Kind, Node, parse};
+use skillopt_domain::markdown::{GroupKind, MarkdownNode, RenderedSkill, WebAddress};
 
 /// A skill as it is read: its front matter as facts, its body rendered.
 #[component]
-pub(crate) fn SkillRendered(text: String) -> impl IntoView {
-    let doc = SkillDoc::parse(text);
-    let meta = doc.front_matter().map(|matter| {
-        let rows = matter
-            .entries
-            .into_iter()
-            .map(|entry| view! { <dt>{entry.key}</dt><dd>{entry.value}</dd> })
-            .collect_view();
-        view! { <dl class="markdown__meta">{rows}</dl> }
-    });
-    view! { <div class="markdown">{meta}{nodes_view(&parse(doc.body()))}</div> }
+pub(crate) fn SkillRendered(rendered: RenderedSkill) -> impl IntoView {
+    let facts =
+        rendered.facts.into_iter().map(|fact| view! { <dt>{fact.key}</dt><dd>{fact.value}</dd> });
+    let facts = facts.collect_view();
+    let meta = (!facts.is_empty()).then(|| view! { <dl class="markdown__meta">{facts}</dl> });
+    let rest = rendered.is_cut.then(
+        || view! { <p class="muted small">"The text goes on: see it raw, or export it."</p> },
+    );
+    view! { <div class="markdown">{meta}{nodes_view(&rendered.nodes)}{rest}</div> }
 }
 
-fn nodes_view(nodes: &[Node]) -> Vec<AnyView> {
+fn nodes_view(nodes: &[MarkdownNode]) -> Vec<AnyView> {
     nodes.iter().map(node_view).collect()
 }
 
-fn node_view(node: &Node) -> AnyView {
+fn node_view(node: &MarkdownNode) -> AnyView {
     match node {
-        Node::Text(text) => text.clone().into_any(),
-        Node::Code(text) => view! { <code>{text.clone()}</code> }.into_any(),
-        Node::Break => view! { <br/> }.into_any(),
-        Node::Rule => view! { <hr/> }.into_any(),
-        Node::Checkbox(is_done) => {
+        MarkdownNode::Text { text } => text.clone().into_any(),
+        MarkdownNode::Code { text } => view! { <code>{text.clone()}</code> }.into_any(),
+        MarkdownNode::Break => view! { <br/> }.into_any(),
+        MarkdownNode::Rule => view! { <hr/> }.into_any(),
+        MarkdownNode::Checkbox { is_done } => {
             view! { <input type="checkbox" disabled checked=*is_done/> }.into_any()
         }
-        Node::Branch(kind, children) => branch_view(kind, children),
+        MarkdownNode::Heading { level, children } => heading(*level, nodes_view(children)),
+        MarkdownNode::List { first, children } => list(*first, nodes_view(children)),
+        MarkdownNode::Link { address, children } => link(address.as_ref(), nodes_view(children)),
+        MarkdownNode::Group { kind, children } => group(*kind, children),
     }
 }
 
-fn branch_view(kind: &Kind, children: &[Node]) -> AnyView {
-    let inner = || nodes_view(children);
+fn group(kind: GroupKind, children: &[MarkdownNode]) -> AnyView {
+    if kind == GroupKind::Table {
+        return table(children);
+    }
+    let inner = nodes_view(children);
     match kind {
-        Kind::Paragraph => view! { <p>{inner()}</p> }.into_any(),
-        Kind::Heading(level) => heading(*level, inner()),
-        Kind::Quote => view! { <blockquote>{inner()}</blockquote> }.into_any(),
-        Kind::CodeBlock => view! { <pre><code>{inner()}</code></pre> }.into_any(),
-        Kind::List(None) => view! { <ul>{inner()}</ul> }.into_any(),
-        Kind::List(Some(first)) => view! { <ol start=first.to_string()>{inner()}</ol> }.into_any(),
-        Kind::Item => view! { <li>{inner()}</li> }.into_any(),
-        Kind::Table => table(children),
-        Kind::TableHead | Kind::TableRow => view! { <tr>{inner()}</tr> }.into_any(),
-        Kind::TableCell => view! { <td>{inner()}</td> }.into_any(),
-        Kind::Emphasis => view! { <em>{inner()}</em> }.into_any(),
-        Kind::Strong => view! { <strong>{inner()}</strong> }.into_any(),
-        Kind::Strike => view! { <s>{inner()}</s> }.into_any(),
-        Kind::Link(Some(address)) => link(address.clone(), inner()),
-        Kind::Link(None) | Kind::Plain => inner().into_any(),
-        Kind::Image => {
-            view! { <span class="markdown__image">"image: " {inner()}</span> }.into_any()
+        GroupKind::Paragraph => view! { <p>{inner}</p> }.into_any(),
+        GroupKind::Quote => view! { <blockquote>{inner}</blockquote> }.into_any(),
+        GroupKind::CodeBlock => view! { <pre><code>{inner}</code></pre> }.into_any(),
+        GroupKind::Item => view! { <li>{inner}</li> }.into_any(),
+        GroupKind::TableHead | GroupKind::TableRow => view! { <tr>{inner}</tr> }.into_any(),
+        GroupKind::TableCell => view! { <td>{inner}</td> }.into_any(),
+        GroupKind::Emphasis => view! { <em>{inner}</em> }.into_any(),
+        GroupKind::Strong => view! { <strong>{inner}</strong> }.into_any(),
+        GroupKind::Strike => view! { <s>{inner}</s> }.into_any(),
+        GroupKind::Image => {
+            view! { <span class="markdown__image">"image: " {inner}</span> }.into_any()
         }
+        GroupKind::Plain | GroupKind::Table => inner.into_any(),
     }
 }
 
@@ -73,28 +69,39 @@ fn heading(level: u8, inner: Vec<AnyView>) -> AnyView {
     }
 }
 
+fn list(first: Option<u64>, items: Vec<AnyView>) -> AnyView {
+    match first {
+        None => view! { <ul>{items}</ul> }.into_any(),
+        Some(first) => view! { <ol start=first.to_string()>{items}</ol> }.into_any(),
+    }
+}
+
 // The address stands in the title, so that a text cannot hide where it leads.
-fn link(address: String, inner: Vec<AnyView>) -> AnyView {
+fn link(address: Option<&WebAddress>, inner: Vec<AnyView>) -> AnyView {
+    let Some(address) = address.map(WebAddress::to_string) else { return inner.into_any() };
     view! {
         <a href=address.clone() title=address target="_blank" rel="noopener noreferrer nofollow">{inner}</a>
     }
     .into_any()
 }
 
-fn table(rows: &[Node]) -> AnyView {
-    let (head, body): (Vec<&Node>, Vec<&Node>) =
-        rows.iter().partition(|row| matches!(row, Node::Branch(Kind::TableHead, _)));
+fn table(rows: &[MarkdownNode]) -> AnyView {
+    let is_head =
+        |row: &&MarkdownNode| matches!(row, MarkdownNode::Group { kind: GroupKind::TableHead, .. });
+    let (head, body): (Vec<_>, Vec<_>) = rows.iter().partition(is_head);
     let head = head.into_iter().map(head_row).collect_view();
     let body = body.into_iter().map(node_view).collect_view();
     view! { <table><thead>{head}</thead><tbody>{body}</tbody></table> }.into_any()
 }
 
-fn head_row(row: &Node) -> AnyView {
-    let Node::Branch(_, cells) = row else { return node_view(row) };
+fn head_row(row: &MarkdownNode) -> AnyView {
+    let MarkdownNode::Group { children: cells, .. } = row else { return node_view(row) };
     let cells = cells
         .iter()
         .map(|cell| match cell {
-            Node::Branch(_, inner) => view! { <th scope="col">{nodes_view(inner)}</th> }.into_any(),
+            MarkdownNode::Group { children, .. } => {
+                view! { <th scope="col">{nodes_view(children)}</th> }.into_any()
+            }
             other => node_view(other),
         })
         .collect_view();

@@ -1,6 +1,7 @@
 //! What a run consists of: events, curves, steps, versions, rejected edits, trajectories, config. All reads.
 
 use super::extract::{Json, Path, Query};
+use super::markdown::render;
 use super::problem::{ApiError, ApiResult};
 use super::state::AppState;
 use crate::config::to_yaml;
@@ -111,7 +112,7 @@ pub(crate) async fn versions(
     Ok(Json(state.store.versions(&run).await?))
 }
 
-/// The text of a skill that belongs to the run.
+/// A skill that belongs to the run: its text, and the same as a tree to be shown.
 #[utoipa::path(get, path = "/runs/{id}/skills/{sha}", tag = "run",
     params(("id" = RunId, Path), ("sha" = Sha256Hex, Path)),
     responses((status = 200, body = SkillText), (status = 404, body = Problem)))]
@@ -125,6 +126,7 @@ pub(crate) async fn skill(
         eol: doc.eol(),
         tokens: doc.estimated_tokens(),
         warnings: doc.lint(),
+        rendered: render(&doc),
         text: doc.text().to_owned(),
     }))
 }

@@ -92,7 +92,7 @@ fn Shown(run: RunState, loaded: Loaded, view_as: Memo<SkillView>) -> impl IntoVi
 fn body(old: Option<&SkillText>, new: &SkillText, view_as: SkillView) -> AnyView {
     match (view_as, old) {
         (SkillView::Rendered, _) => {
-            view! { <div class="panel__body"><SkillRendered text=new.text.clone()/></div> }
+            view! { <div class="panel__body"><SkillRendered rendered=new.rendered.clone()/></div> }
                 .into_any()
         }
         (SkillView::Unified, Some(old)) => difference(old, new, DiffLayout::Unified),

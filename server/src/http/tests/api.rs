@@ -120,6 +120,9 @@ async fn a_run_can_be_read_in_all_its_parts() {
     assert_eq!(seed.unwrap()["place"]["origin"], "default");
     let text = part(&format!("/skills/{}", Sha256Hex::of(IMPROVED))).await;
     assert_eq!((&text["text"], &text["eol"]), (&json!(IMPROVED), &json!("lf")));
+    let heading =
+        json!({"node": "heading", "level": 1, "children": [{"node": "text", "text": "Skill"}]});
+    assert_eq!(text["rendered"]["nodes"][0], heading);
 }
 
 #[tokio::test]
