@@ -6,15 +6,19 @@
 #![warn(missing_docs)]
 
 pub mod api;
+pub mod appendix;
 pub mod config;
 pub mod curve;
+pub mod density;
 pub mod diff;
 pub mod edit;
+pub mod epoch;
 pub mod event;
 pub mod file_name;
 pub mod hash;
 pub mod ids;
 pub mod outcome;
+pub mod proposal;
 pub mod run;
 pub mod score;
 pub mod skill;

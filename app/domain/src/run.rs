@@ -219,6 +219,16 @@ pub enum Phase {
         /// The stage.
         stage: Stage,
     },
+    /// The skills of two epochs are compared and guidance is written.
+    SlowUpdate {
+        /// The epoch that ended, from 2.
+        epoch: u32,
+    },
+    /// The optimizer's memory is renewed.
+    MetaSkill {
+        /// The epoch that ended, from 2.
+        epoch: u32,
+    },
     /// Initial and best skill are measured on the test split.
     FinalTest,
 }

@@ -10,7 +10,7 @@ use crate::testing::{
 use rstest::rstest;
 use skillopt_domain::config::{Origin, Place, Resolved, Setting, Value, resolve};
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::RunEvent;
+use skillopt_domain::event::{EventKind, RunEvent};
 use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
