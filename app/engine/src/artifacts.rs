@@ -341,15 +341,21 @@ fn history_row(
     });
     if let Some(updated) = &facts.updated {
         row["n_edits_merged"] = json!(facts.n_merged);
-        row["n_edits_ranked"] = json!(updated.reports.len());
-        row["support_counts"] =
-            json!(edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>());
+        let used = updated.rewrite.as_ref().map(|rewrite| &rewrite.proposals);
+        row["n_edits_ranked"] = json!(used.map_or(updated.reports.len(), Vec::len));
+        row["support_counts"] = json!(match used {
+            Some(notes) => notes.iter().map(|note| note.support_count).collect::<Vec<_>>(),
+            None => edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>(),
+        });
         row["candidate_hash"] = json!(updated.candidate.sha().short());
         row["candidate_skill_len"] = json!(updated.candidate.text().chars().count());
-        row["edit_apply_summary"] = json!({
-            "total": updated.reports.len(), "applied": updated.n_applied(),
-            "skipped": updated.reports.len() - usize::try_from(updated.n_applied()).unwrap_or(0), "errors": 0,
-        });
+        if used.is_none() {
+            let applied = usize::try_from(updated.n_applied()).unwrap_or_default();
+            row["edit_apply_summary"] = json!({
+                "total": updated.reports.len(), "applied": applied,
+                "skipped": updated.reports.len().saturating_sub(applied), "errors": 0,
+            });
+        }
     }
     if let Some(decision) = &facts.decision {
         row["lr_decision"] = json!(decision);

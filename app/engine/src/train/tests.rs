@@ -15,6 +15,12 @@ use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
+mod epochs;
+mod kills;
+mod lapses;
+mod modes;
+mod optimizer;
+
 /// Task `x-N` passes when the skill holds "rule <N mod 4>", unless it holds "poison".
 fn target_reply(request: &ChatRequest) -> Result<ChatReply, ModelError> {
     let skill = &request.messages[0].content;
