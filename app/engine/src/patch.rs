@@ -54,7 +54,10 @@ pub(crate) fn read_items(
 pub(crate) fn read_patch(parsed: &Parsed, mode: UpdateMode) -> Result<Patch, ReplyError> {
     let object = match parsed.object.get("patch") {
         Some(Value::Object(inner)) => inner,
-        Some(Value::Null) | None if !read_notes(&parsed.object).is_empty() => {
+        Some(Value::Null) | None
+            if !parsed.object.contains_key(mode.items_key())
+                && !read_notes(&parsed.object).is_empty() =>
+        {
             return Ok(Patch::default());
         }
         Some(_) => return Err(ReplyError::Shape("`patch` must be an object".into())),
@@ -196,6 +199,13 @@ mod tests {
         let parsed = parse_object(text).expect("object");
         assert_eq!(read_notes(&parsed.object), expect);
         assert!(read_patch(&parsed, UpdateMode::Patch).is_ok(), "notes alone are a reply");
+    }
+
+    #[test]
+    fn items_beside_notes_are_not_lost() {
+        let text = r#"{"edits": [{"op": "append", "content": "- x"}], "appendix_notes": ["a"]}"#;
+        let parsed = parse_object(text).expect("object");
+        assert_eq!(read_patch(&parsed, UpdateMode::Patch).expect("patch").items.len(), 1);
     }
 
     #[test]

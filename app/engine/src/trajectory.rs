@@ -43,3 +43,17 @@ pub(crate) fn write_trajectory(out: &mut String, record: &RolloutRecord, room: R
     let _ = writeln!(out, "[reply of the target]\n{shown}");
     let _ = writeln!(out, "[evaluation]\n{}\n---", barred(&record.evaluation_note));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_attempts_share_the_room_that_there_is() {
+        assert_eq!(Room::shared(160_000, 2), Room::FULL);
+        let shared = Room::shared(160_000, 40);
+        assert_eq!((shared.prompt, shared.reply), (2000, 2000));
+        assert_eq!(Room::shared(160_000, 100_000).prompt, 300);
+        assert_eq!(Room::shared(160_000, 0), Room::FULL);
+    }
+}

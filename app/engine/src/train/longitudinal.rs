@@ -172,7 +172,7 @@ impl Work<'_, '_> {
         let order = RolloutOrder {
             key,
             dir: format!("{}/{part}", self.order.dir),
-            purpose: RolloutPurpose::Train,
+            purpose: RolloutPurpose::Longitudinal,
             phase: self.order.phase,
             step: self.state.step,
             skill,

@@ -30,20 +30,11 @@ pub(super) async fn renew(
     state: &mut TrainState,
     order: MemoryOrder<'_>,
 ) -> Result<(), TrainError> {
-    let asked = ask(run, question(run, state, &order), |parsed| {
-        let content = text(&parsed.object, "meta_skill_content").trim().to_owned();
-        Ok((content, text(&parsed.object, "reasoning")))
-    })
-    .await?;
-    let (content, reasoning, reason) = match asked {
-        Asked::Answer { value: (content, reasoning), .. } => {
-            (content, reasoning, "the optimizer wrote no memory".to_owned())
-        }
-        Asked::Lost { reason, .. } => (String::new(), String::new(), reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            (String::new(), String::new(), error)
-        }
+    let (content, reasoning, reason) = if order.pairs.len() == 0 {
+        let reason = "no task shows a difference to learn from".to_owned();
+        (String::new(), String::new(), reason)
+    } else {
+        written(run, question(run, state, &order)).await?
     };
     let (wall_ms, spend) = order.stopwatch.read(run);
     let written = !content.is_empty();
@@ -69,6 +60,28 @@ pub(super) async fn renew(
     let path = format!("meta_skill/epoch_{:02}/meta_skill_result.json", order.epoch);
     run.write_json(&path, &file).await?;
     run.emit(&key(order.epoch, "meta_skill"), EventKind::MetaSkillWritten(memory)).await
+}
+
+/// A memory, the reasoning behind it, and why there is none where there is none.
+async fn written(
+    run: &Run<'_>,
+    question: Question,
+) -> Result<(String, String, String), TrainError> {
+    let asked = ask(run, question, |parsed| {
+        let content = text(&parsed.object, "meta_skill_content").trim().to_owned();
+        Ok((content, text(&parsed.object, "reasoning")))
+    })
+    .await?;
+    Ok(match asked {
+        Asked::Answer { value: (content, reasoning), .. } => {
+            (content, reasoning, "the optimizer wrote no memory".to_owned())
+        }
+        Asked::Lost { reason, .. } => (String::new(), String::new(), reason),
+        Asked::Failed { call, error } => {
+            remember_failure(run, &call, &error).await?;
+            (String::new(), String::new(), error)
+        }
+    })
 }
 
 fn question(run: &Run<'_>, state: &TrainState, order: &MemoryOrder<'_>) -> Question {

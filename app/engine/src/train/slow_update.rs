@@ -62,20 +62,10 @@ async fn ask_for_guidance(
     state: &TrainState,
     order: &SlowOrder<'_>,
 ) -> Result<SlowUpdate, TrainError> {
-    let asked = ask(run, question(run, state, order), |parsed| {
-        Ok(Guidance {
-            content: text(&parsed.object, "slow_update_content").trim().to_owned(),
-            reasoning: text(&parsed.object, "reasoning"),
-        })
-    })
-    .await?;
-    let (guidance, reason) = match asked {
-        Asked::Answer { value, .. } => (value, "the optimizer wrote no guidance".to_owned()),
-        Asked::Lost { reason, .. } => (Guidance::none(), reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            (Guidance::none(), error)
-        }
+    let (guidance, reason) = if order.pairs.len() == 0 {
+        (Guidance::none(), "no task shows a difference to learn from".to_owned())
+    } else {
+        guidance(run, question(run, state, order)).await?
     };
     Ok(SlowUpdate {
         epoch: order.epoch,
@@ -93,6 +83,25 @@ async fn ask_for_guidance(
         wall_ms: 0,
         spend: skillopt_domain::spend::SpendByRole::default(),
         reason,
+    })
+}
+
+/// Guidance, or why there is none.
+async fn guidance(run: &Run<'_>, question: Question) -> Result<(Guidance, String), TrainError> {
+    let asked = ask(run, question, |parsed| {
+        Ok(Guidance {
+            content: text(&parsed.object, "slow_update_content").trim().to_owned(),
+            reasoning: text(&parsed.object, "reasoning"),
+        })
+    })
+    .await?;
+    Ok(match asked {
+        Asked::Answer { value, .. } => (value, "the optimizer wrote no guidance".to_owned()),
+        Asked::Lost { reason, .. } => (Guidance::none(), reason),
+        Asked::Failed { call, error } => {
+            remember_failure(run, &call, &error).await?;
+            (Guidance::none(), error)
+        }
     })
 }
 

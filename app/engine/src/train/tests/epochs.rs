@@ -255,6 +255,7 @@ async fn two_equal_skills_are_compared_at_no_cost_and_nothing_is_topped_up() {
     assert_eq!((comparison.n_topped_up, comparison.count(PairCategory::Improved)), (0, 0));
     let paid = world.target.seen().iter().filter(|r| r.phase.contains("slow_update")).count();
     assert_eq!(paid, 0, "the epoch's own rollouts answer");
+    assert!(seen(&world, Purpose::SlowUpdate).is_empty(), "there is nothing to ask about");
 }
 
 #[tokio::test]
