@@ -6,5 +6,6 @@ mod binary;
 mod fake_server;
 mod http_serve;
 mod layers;
+mod modes;
 mod resume;
 mod training;

@@ -2,11 +2,16 @@
 //!
 //! Text formats (YAML) are read elsewhere; here a value arrives with the place that it came from.
 
+mod modes;
 mod resolve;
 mod schema;
 mod typed;
 mod value;
 
+pub use modes::{
+    AppendixSource, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy, SkillAware,
+    SlowUpdateMode, UpdateMode,
+};
 pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 pub use typed::{

@@ -2,9 +2,11 @@
 
 mod apply;
 mod normalise;
+mod rewrite;
 
 pub use apply::{EditRefusal, apply_in_order, apply_one};
 pub use normalise::{normalised_words, similarity};
+pub use rewrite::{Rewritten, rewrite};
 
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use serde::{Deserialize, Serialize};

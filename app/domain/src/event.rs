@@ -3,11 +3,14 @@
 //! An event has a key that depends only on its place in the run, so that a store can append it once and
 //! ignore it when a resumed run says it again.
 
+use crate::config::LrControl;
 use crate::edit::{Edit, EditReport};
+use crate::epoch::{Comparison, FinalSelection, MetaSkill, SlowUpdate};
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::outcome::OutcomeCounts;
+use crate::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
 use crate::spend::{Role, SpendByRole};
@@ -84,6 +87,16 @@ pub enum EventKind {
         n_fallbacks: u32,
         /// The merged edits.
         edits: Vec<Edit>,
+        /// The merged suggestions or texts, in modes that have them in place of edits.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        proposals: Vec<ProposalNote>,
+    },
+    /// The optimizer set the budget of the step.
+    LrDecided {
+        /// The step.
+        step: u32,
+        /// The decision.
+        decision: LrDecision,
     },
     /// The edits were ranked.
     Selected {
@@ -95,6 +108,26 @@ pub enum EventKind {
         ranking: Ranking,
         /// The edits in the order in which they will be tried.
         edits: Vec<Edit>,
+        /// The suggestions or texts that are used, in modes that have them in place of edits.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        proposals: Vec<ProposalNote>,
+        /// Who set the budget.
+        #[serde(default)]
+        control: LrControl,
+    },
+    /// A whole new text was written, or none that could be used.
+    Rewritten {
+        /// The step.
+        step: u32,
+        /// What became of it.
+        report: RewriteReport,
+    },
+    /// The candidate's appendix took in the notes of the step.
+    Noted {
+        /// The step.
+        step: u32,
+        /// Notes before and after.
+        appendix: AppendixReport,
     },
     /// The edits were applied.
     Updated {
@@ -120,6 +153,14 @@ pub enum EventKind {
     },
     /// The step is over.
     StepFinished(StepSummary),
+    /// The skills of two epochs were compared.
+    Compared(Comparison),
+    /// Guidance was written between epochs, or none that stayed.
+    SlowUpdated(SlowUpdate),
+    /// The optimizer's memory was renewed, or not.
+    MetaSkillWritten(MetaSkill),
+    /// Last and best skill were compared at the end.
+    FinalSelected(FinalSelection),
     /// A skill was measured on the test split.
     Tested {
         /// Which skill.
@@ -178,13 +219,25 @@ impl FromFields for EventKind {
                 levels: fields.take("levels")?,
                 n_fallbacks: fields.take("n_fallbacks")?,
                 edits: fields.take("edits")?,
+                proposals: fields.take_or_default("proposals")?,
             },
+            "lr_decided" => {
+                Self::LrDecided { step: fields.take("step")?, decision: fields.take("decision")? }
+            }
             "selected" => Self::Selected {
                 step: fields.take("step")?,
                 budget: fields.take("budget")?,
                 ranking: fields.take("ranking")?,
                 edits: fields.take("edits")?,
+                proposals: fields.take_or_default("proposals")?,
+                control: fields.take_or_default("control")?,
             },
+            "rewritten" => {
+                Self::Rewritten { step: fields.take("step")?, report: fields.take("report")? }
+            }
+            "noted" => {
+                Self::Noted { step: fields.take("step")?, appendix: fields.take("appendix")? }
+            }
             "updated" => Self::Updated {
                 step: fields.take("step")?,
                 edits: fields.take("edits")?,
@@ -198,6 +251,10 @@ impl FromFields for EventKind {
                 set: fields.take("set")?,
             },
             "step_finished" => Self::StepFinished(fields.take_rest()?),
+            "compared" => Self::Compared(fields.take_rest()?),
+            "slow_updated" => Self::SlowUpdated(fields.take_rest()?),
+            "meta_skill_written" => Self::MetaSkillWritten(fields.take_rest()?),
+            "final_selected" => Self::FinalSelected(fields.take_rest()?),
             "tested" => {
                 Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
             }
@@ -217,7 +274,10 @@ impl EventKind {
             Self::RolledOut { step, .. }
             | Self::Reflected { step, .. }
             | Self::Aggregated { step, .. }
+            | Self::LrDecided { step, .. }
             | Self::Selected { step, .. }
+            | Self::Rewritten { step, .. }
+            | Self::Noted { step, .. }
             | Self::Updated { step, .. }
             | Self::Gated { step, .. }
             | Self::PhaseStarted(Phase::Step { step, .. })
@@ -227,6 +287,10 @@ impl EventKind {
             | Self::PreflightPassed { .. }
             | Self::PhaseStarted(_)
             | Self::Baseline(_)
+            | Self::Compared(_)
+            | Self::SlowUpdated(_)
+            | Self::MetaSkillWritten(_)
+            | Self::FinalSelected(_)
             | Self::Tested { .. }
             | Self::Warning { .. } => None,
         }
@@ -304,6 +368,8 @@ pub enum TestedSkill {
     Initial,
     /// The best skill.
     Best,
+    /// The skill at the end of the run, where it is neither.
+    Last,
 }
 
 /// What the optimizer said about a batch.
@@ -330,11 +396,15 @@ pub struct ReflectionSummary {
     pub patterns: Vec<FailurePattern>,
     /// What worked, as the optimizer describes it.
     pub success_patterns: Vec<String>,
+    /// Reminders of rules that stand in the skill and were not followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lapse_notes: Vec<String>,
 }
 
 from_fields! { ReflectionSummary {
     n_failure_minibatches, n_success_minibatches, n_failure_patches, n_success_patches,
-    n_edits, n_reasked, n_repaired, lost, patterns, success_patterns
+    n_edits, n_reasked, n_repaired, lost, patterns, success_patterns;
+    or default: lapse_notes
 } }
 
 /// A kind of failure in a batch.

@@ -6,10 +6,13 @@
 #![warn(missing_docs)]
 
 pub mod api;
+pub mod appendix;
 pub mod config;
 pub mod curve;
+pub mod density;
 pub mod diff;
 pub mod edit;
+pub mod epoch;
 pub mod event;
 pub mod file_name;
 pub mod hash;
@@ -17,6 +20,7 @@ pub mod ids;
 pub mod json;
 pub mod markdown;
 pub mod outcome;
+pub mod proposal;
 pub mod run;
 pub mod score;
 pub mod skill;

@@ -187,6 +187,8 @@ impl FromFields for TaskOutcome {
 pub enum RolloutPurpose {
     /// A training batch.
     Train,
+    /// Train tasks tried with the skills of two epochs.
+    Longitudinal,
     /// A skill measured on the selection (validation) split.
     Selection,
     /// A skill measured on the test split; never fed back.
@@ -199,6 +201,7 @@ impl RolloutPurpose {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Train => "train",
+            Self::Longitudinal => "longitudinal",
             Self::Selection => "selection",
             Self::Test => "test",
         }

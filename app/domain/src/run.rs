@@ -220,6 +220,16 @@ pub enum Phase {
         /// The stage.
         stage: Stage,
     },
+    /// The skills of two epochs are compared and guidance is written.
+    SlowUpdate {
+        /// The epoch that ended, from 2.
+        epoch: u32,
+    },
+    /// The optimizer's memory is renewed.
+    MetaSkill {
+        /// The epoch that ended, from 2.
+        epoch: u32,
+    },
     /// Initial and best skill are measured on the test split.
     FinalTest,
 }
@@ -232,6 +242,8 @@ impl FromFields for Phase {
             "preflight" => Self::Preflight,
             "baseline" => Self::Baseline,
             "step" => Self::Step { step: fields.take("step")?, stage: fields.take("stage")? },
+            "slow_update" => Self::SlowUpdate { epoch: fields.take("epoch")? },
+            "meta_skill" => Self::MetaSkill { epoch: fields.take("epoch")? },
             "final_test" => Self::FinalTest,
             other => return Err(JsonError::unknown_tag("phase", other)),
         })

@@ -4,10 +4,12 @@
 
 mod front_matter;
 mod lines;
+mod regions;
 
 pub use front_matter::{FrontMatter, FrontMatterEntry};
 pub use lines::{Eol, Line, lines};
 pub(crate) use lines::{Normalised, from_lf, to_lf};
+pub use regions::{Region, RegionRefusal};
 
 use crate::hash::Sha256Hex;
 use serde::{Deserialize, Serialize};

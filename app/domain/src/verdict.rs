@@ -14,12 +14,16 @@ pub enum Action {
     AcceptNewBest,
     /// Strictly better than current.
     Accept,
+    /// Kept because the gate is off, though it is not strictly better.
+    ForceAccept,
     /// Not strictly better, or a task broke while regressions are forbidden.
     Reject,
     /// No optimizer call proposed an edit.
     SkipNoPatches,
     /// No edit applied, so that the text did not change: nothing was evaluated.
     SkipNoChange,
+    /// No usable new text came in a rewrite mode: nothing was evaluated.
+    SkipNoRewrite,
     /// Too many evaluation attempts ended in errors to compare; nothing was decided.
     Inconclusive,
 }
@@ -31,9 +35,11 @@ impl Action {
         match self {
             Self::AcceptNewBest => "accept_new_best",
             Self::Accept => "accept",
+            Self::ForceAccept => "force_accept",
             Self::Reject => "reject",
             Self::SkipNoPatches => "skip_no_patches",
             Self::SkipNoChange => "skip_no_change",
+            Self::SkipNoRewrite => "skip_no_rewrite",
             Self::Inconclusive => "inconclusive",
         }
     }
@@ -41,13 +47,13 @@ impl Action {
     /// The candidate became the current skill.
     #[must_use]
     pub fn is_accepted(self) -> bool {
-        matches!(self, Self::Accept | Self::AcceptNewBest)
+        matches!(self, Self::Accept | Self::AcceptNewBest | Self::ForceAccept)
     }
 
     /// The step ended without a candidate.
     #[must_use]
     pub fn is_skip(self) -> bool {
-        matches!(self, Self::SkipNoPatches | Self::SkipNoChange)
+        matches!(self, Self::SkipNoPatches | Self::SkipNoChange | Self::SkipNoRewrite)
     }
 }
 

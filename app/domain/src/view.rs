@@ -1,5 +1,6 @@
 //! The one fold: a run's events become the view that store, server and browser share.
 
+use crate::epoch::{Comparison, EpochAction, FinalSelection, MetaSkill, SlowUpdate};
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
 use crate::json::from_fields;
@@ -28,6 +29,21 @@ pub struct RunView {
     pub test_initial: Option<Measured>,
     /// The best skill on the test split.
     pub test_best: Option<Measured>,
+    /// The last skill on the test split, where it is neither the initial nor the best one.
+    #[serde(default)]
+    pub test_last: Option<Measured>,
+    /// Comparisons of the skills of two epochs, in order.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
+    /// Guidance between epochs, in order.
+    #[serde(default)]
+    pub slow_updates: Vec<SlowUpdate>,
+    /// Renewals of the optimizer's memory, in order.
+    #[serde(default)]
+    pub meta_skills: Vec<MetaSkill>,
+    /// The last look at current and best skill.
+    #[serde(default)]
+    pub final_selection: Option<FinalSelection>,
     /// Finished steps, in order. A server may leave out the oldest; see [`RunView::n_steps`].
     pub steps: Vec<StepSummary>,
     /// Finished steps in all.
@@ -59,7 +75,8 @@ pub struct RunView {
 from_fields! { RunView {
     status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
     n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
-    started_at_ms, ended_at_ms, warnings, seq
+    started_at_ms, ended_at_ms, warnings, seq;
+    or default: test_last, comparisons, slow_updates, meta_skills, final_selection
 } }
 
 /// The best skill of a run.
@@ -107,6 +124,11 @@ impl Default for RunView {
             baseline: None,
             test_initial: None,
             test_best: None,
+            test_last: None,
+            comparisons: Vec::new(),
+            slow_updates: Vec::new(),
+            meta_skills: Vec::new(),
+            final_selection: None,
             steps: Vec::new(),
             n_steps: 0,
             n_accepted: 0,
@@ -158,12 +180,22 @@ impl RunView {
             EventKind::Tested { which: TestedSkill::Best, measured } => {
                 self.test_best = Some(measured.clone());
             }
+            EventKind::Tested { which: TestedSkill::Last, measured } => {
+                self.test_last = Some(measured.clone());
+            }
+            EventKind::Compared(comparison) => self.comparisons.push(comparison.clone()),
+            EventKind::SlowUpdated(update) => self.update_slowly(update),
+            EventKind::MetaSkillWritten(memory) => self.meta_skills.push(memory.clone()),
+            EventKind::FinalSelected(selection) => self.select_finally(selection),
             EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
             EventKind::PreflightPassed { .. }
             | EventKind::RolledOut { .. }
             | EventKind::Reflected { .. }
             | EventKind::Aggregated { .. }
+            | EventKind::LrDecided { .. }
             | EventKind::Selected { .. }
+            | EventKind::Rewritten { .. }
+            | EventKind::Noted { .. }
             | EventKind::Updated { .. }
             | EventKind::Gated { .. } => {}
         }
@@ -225,9 +257,11 @@ impl RunView {
 
     fn finish_step(&mut self, step: &StepSummary) {
         match step.action {
-            Action::Accept | Action::AcceptNewBest => self.accept_step(step),
+            Action::Accept | Action::AcceptNewBest | Action::ForceAccept => self.accept_step(step),
             Action::Reject => self.n_rejected += 1,
-            Action::SkipNoPatches | Action::SkipNoChange => self.n_skipped += 1,
+            Action::SkipNoPatches | Action::SkipNoChange | Action::SkipNoRewrite => {
+                self.n_skipped += 1;
+            }
             Action::Inconclusive => self.n_inconclusive += 1,
         }
         self.n_steps += 1;
@@ -253,6 +287,38 @@ impl RunView {
                 n: step.best_n,
             });
         }
+    }
+
+    fn update_slowly(&mut self, update: &SlowUpdate) {
+        if let Some(skill) = update.candidate.clone().filter(|_| update.action.is_accepted()) {
+            let (score, n) = (update.current_score, update.current_n);
+            self.versions.push(SkillVersion {
+                version: update.version,
+                step: update.step,
+                skill: skill.clone(),
+                score,
+                n,
+                tokens: update.skill_tokens,
+            });
+            if update.action == EpochAction::AcceptNewBest {
+                let (step, version) = (update.step, update.version);
+                self.best = Some(BestSkill { step, version, skill, score, n });
+            }
+        }
+        self.slow_updates.push(update.clone());
+    }
+
+    fn select_finally(&mut self, selection: &FinalSelection) {
+        if selection.promoted {
+            self.best = Some(BestSkill {
+                step: selection.best_step,
+                version: selection.version,
+                skill: selection.best.clone(),
+                score: selection.last_score,
+                n: self.best.as_ref().and_then(|best| best.n),
+            });
+        }
+        self.final_selection = Some(selection.clone());
     }
 }
 
@@ -291,5 +357,60 @@ mod tests {
             status(3, RunStatus::Running),
         ]);
         assert_eq!((view.started_at_ms, view.ended_at_ms), (Some(1001), None));
+    }
+
+    fn slow_update(action: EpochAction) -> EventKind {
+        EventKind::SlowUpdated(SlowUpdate {
+            epoch: 2,
+            step: 4,
+            action,
+            content: "Look twice.".into(),
+            reasoning: String::new(),
+            candidate: Some(Sha256Hex::of("with guidance")),
+            verdict: None,
+            set: None,
+            version: 3,
+            current_score: Some(0.75),
+            current_n: Some(8),
+            skill_tokens: 9,
+            wall_ms: 1,
+            spend: SpendByRole::default(),
+            reason: "better".into(),
+        })
+    }
+
+    #[test]
+    fn guidance_that_is_kept_is_a_version_and_may_be_the_best() {
+        for (action, n_versions, is_best) in [
+            (EpochAction::AcceptNewBest, 1, true),
+            (EpochAction::ForceAccept, 1, false),
+            (EpochAction::Reject, 0, false),
+        ] {
+            let view = RunView::of(&[RunEvent {
+                seq: 1,
+                at_ms: 1,
+                key: "slow/0002/updated".into(),
+                kind: slow_update(action),
+            }]);
+            assert_eq!((view.versions.len(), view.best.is_some()), (n_versions, is_best));
+            assert_eq!(view.slow_updates.len(), 1);
+        }
+    }
+
+    #[test]
+    fn rows_and_views_of_older_versions_are_still_read() {
+        let row = r#"{"seq": 3, "at_ms": 5, "key": "step/0001/selected", "type": "selected", "step": 1,
+            "budget": 2, "ranking": "not_needed", "edits": []}"#;
+        let event: RunEvent = serde_json::from_str(row).expect("an old row");
+        assert!(matches!(event.kind, EventKind::Selected { budget: 2, .. }));
+        let mut view = serde_json::to_value(RunView::default()).expect("JSON");
+        for later in ["test_last", "comparisons", "slow_updates", "meta_skills", "final_selection"]
+        {
+            view.as_object_mut().expect("object").remove(later);
+        }
+        assert_eq!(
+            serde_json::from_value::<RunView>(view).expect("an old view"),
+            RunView::default()
+        );
     }
 }

@@ -1,16 +1,18 @@
 //! Stage 3: patches are merged level by level until one is left. A merge that cannot be used is replaced by
 //! joining its inputs, and that is counted and shown.
 
-use crate::patch::{Patch, read_edits, text};
+use crate::patch::{Patch, read_items, text};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, section, system_message};
-use crate::reflect::Reflection;
+use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::proposal::Proposal;
+use crate::reflect::{Reflection, reply_limit};
 use crate::reply::ReplyError;
 use crate::run::{Run, Ticker, TrainError, drain};
 use crate::structured::{Asked, Question, ask, remember_failure};
 use futures::StreamExt;
-use serde_json::json;
-use skillopt_domain::edit::{Edit, EditOp, SourceType};
+use serde_json::Value;
+use skillopt_domain::config::UpdateMode;
+use skillopt_domain::edit::SourceType;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::skill::SkillDoc;
@@ -21,6 +23,8 @@ use std::fmt::Write;
 pub(crate) struct MergeOrder<'a> {
     pub(crate) step: u32,
     pub(crate) skill: &'a SkillDoc,
+    /// The optimizer's memory of earlier epochs; empty for none.
+    pub(crate) memory: &'a str,
     pub(crate) sample: Sample,
 }
 
@@ -56,7 +60,7 @@ pub(crate) async fn aggregate(
         n_fallbacks: failure.n_fallbacks + success.n_fallbacks,
         patch: Patch::default(),
     };
-    match (failure.patch.edits.is_empty(), success.patch.edits.is_empty()) {
+    match (failure.patch.items.is_empty(), success.patch.items.is_empty()) {
         (_, true) => merged.patch = failure.patch,
         (true, false) => merged.patch = success.patch,
         (false, false) => {
@@ -127,29 +131,32 @@ async fn merge_once(
     patches: &[Patch],
     level: u32,
 ) -> Result<(Patch, bool), TrainError> {
+    let mode = run.input.config.optimizer.update_mode;
     let question = Question {
         purpose,
         phase: format!("step_{:04}", order.step),
-        system: system_message(prompt_of(purpose), 0),
-        user: merge_message(order.skill, purpose, patches, level),
+        system: system_message(prompt_of(purpose), PromptVars { mode, ..PromptVars::default() }),
+        user: merge_message(order, mode, purpose, patches, level),
         sample: order.sample.clone(),
+        max_tokens: reply_limit(run),
     };
     let asked = ask(run, question, |parsed| {
-        let edits = read_edits(&parsed.object)?;
-        if edits.iter().any(|edit| matches!(edit.op, EditOp::Unknown(_))) {
+        let items = read_items(&parsed.object, mode)?;
+        if items.iter().any(Proposal::is_hollow) {
             return Err(ReplyError::Shape("an edit has no known `op`".into()));
         }
-        if edits.is_empty() {
-            return Err(ReplyError::Shape(
-                "`edits` is empty, though there were edits to merge".into(),
-            ));
+        if items.is_empty() {
+            return Err(ReplyError::Shape(format!(
+                "`{0}` is empty, though there were {0} to merge",
+                mode.items_key()
+            )));
         }
-        Ok(Patch { reasoning: text(&parsed.object, "reasoning"), edits })
+        Ok(Patch { reasoning: text(&parsed.object, "reasoning"), items })
     })
     .await?;
     Ok(match asked {
         Asked::Answer { mut value, .. } => {
-            stamp(&mut value.edits, patches, purpose, level);
+            stamp(&mut value.items, patches, purpose, level);
             (value, false)
         }
         Asked::Lost { .. } => (joined(patches, level), true),
@@ -169,50 +176,65 @@ fn prompt_of(purpose: Purpose) -> Prompt {
 }
 
 /// Support and source cannot exceed what went in; merge levels are counted, not believed.
-fn stamp(edits: &mut [Edit], inputs: &[Patch], purpose: Purpose, level: u32) {
+fn stamp(items: &mut [Proposal], inputs: &[Patch], purpose: Purpose, level: u32) {
     let total: u32 = inputs
         .iter()
-        .map(|patch| patch.edits.iter().map(|edit| edit.support_count).max().unwrap_or_default())
+        .map(|patch| patch.items.iter().map(Proposal::support).max().unwrap_or_default())
         .sum();
-    let deepest = inputs.iter().flat_map(|patch| &patch.edits).map(|edit| edit.merge_level).max();
-    for edit in edits {
-        edit.support_count = edit.support_count.clamp(1, total.max(1));
+    let deepest = inputs.iter().flat_map(|patch| &patch.items).map(Proposal::level).max();
+    for item in items {
+        *item.support_mut() = item.support().clamp(1, total.max(1));
         match purpose {
-            Purpose::MergeFailure => edit.source_type = SourceType::Failure,
-            Purpose::MergeSuccess => edit.source_type = SourceType::Success,
+            Purpose::MergeFailure => *item.source_mut() = SourceType::Failure,
+            Purpose::MergeSuccess => *item.source_mut() = SourceType::Success,
             _ => {}
         }
-        edit.merge_level = level.max(deepest.unwrap_or_default());
+        *item.level_mut() = level.max(deepest.unwrap_or_default());
     }
 }
 
 fn joined(patches: &[Patch], level: u32) -> Patch {
-    let mut edits: Vec<Edit> = patches.iter().flat_map(|patch| patch.edits.clone()).collect();
-    for edit in &mut edits {
-        edit.merge_level = edit.merge_level.max(level);
+    let mut items: Vec<Proposal> =
+        patches.iter().flat_map(|patch| patch.items.iter().cloned()).collect();
+    for item in &mut items {
+        *item.level_mut() = item.level().max(level);
     }
     Patch {
         reasoning: "joined without a merge, because the merge reply could not be used".into(),
-        edits,
+        items,
     }
 }
 
-fn merge_message(skill: &SkillDoc, purpose: Purpose, patches: &[Patch], level: u32) -> String {
-    let mut user = section("current_skill", skill.text());
+fn merge_message(
+    order: &MergeOrder<'_>,
+    mode: UpdateMode,
+    purpose: Purpose,
+    patches: &[Patch],
+    level: u32,
+) -> String {
+    let mut user = section("current_skill", order.skill.text());
+    if !order.memory.is_empty() {
+        user.push('\n');
+        user.push_str(&section("optimizer_memory", order.memory));
+    }
     if purpose == Purpose::MergeFinal {
+        let word = mode.item_word();
         let sizes: Vec<String> =
-            patches.iter().map(|patch| patch.edits.len().to_string()).collect();
+            patches.iter().map(|patch| patch.items.len().to_string()).collect();
         let _ = writeln!(
             user,
-            "\nTwo pre-merged patches: the first from failures ({} edits, high priority), the second from \
-             successes ({} edits).\n",
+            "\nTwo pre-merged patches: the first from failures ({} {word}s, high priority), the second from \
+             successes ({} {word}s).\n",
             sizes.first().map_or("0", String::as_str),
             sizes.get(1).map_or("0", String::as_str)
         );
     } else {
         let _ = writeln!(user, "\nPatches to merge: {}, merge level {level}.\n", patches.len());
     }
-    let json = serde_json::to_string_pretty(&json!(patches)).unwrap_or_default();
+    let json = serde_json::to_string_pretty(
+        &patches.iter().map(|patch| patch.to_json(mode)).collect::<Vec<Value>>(),
+    )
+    .unwrap_or_default();
     user.push_str(&section("patches", &json));
     user
 }

@@ -4,13 +4,15 @@
 use crate::rollout::Rollouts;
 use crate::run::{Run, TrainError};
 use crate::select::Selection;
-use crate::train::StepFacts;
+use crate::train::{Standing, StepFacts};
 use crate::update::Updated;
 use serde_json::{Map, Value, json};
+use skillopt_domain::config::LrControl;
 use skillopt_domain::edit::{Edit, EditReport, EditStatus};
+use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::{Measured, StepSummary, TestedSkill};
+use skillopt_domain::proposal::{AppendixReport, LrDecision};
 use skillopt_domain::score::MeanScore;
-use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::Spend;
 use skillopt_domain::verdict::Action;
 use std::collections::BTreeMap;
@@ -21,8 +23,10 @@ pub(crate) struct Artifacts {
     baseline: Measured,
     steps_per_epoch: u32,
     history: Vec<Value>,
+    decisions: String,
     test_initial: Option<MeanScore>,
     test_best: Option<MeanScore>,
+    test_last: Option<MeanScore>,
 }
 
 /// Whether an earlier attempt of the run finished the step.
@@ -38,27 +42,24 @@ pub(crate) enum News {
 const MANY_ROWS: usize = 500;
 const WRITE_EVERY: usize = 25;
 
-/// Current and best skill after a step.
-#[derive(Debug)]
-pub(crate) struct StateView<'a> {
-    pub(crate) current: &'a SkillDoc,
-    pub(crate) current_origin: &'a str,
-    pub(crate) best: &'a SkillDoc,
-    pub(crate) best_step: u32,
-}
-
-impl StateView<'_> {
-    fn best_origin(&self) -> String {
-        match self.best_step {
-            0 => "initial_skill".to_owned(),
-            step => format!("step_{step:04}"),
-        }
-    }
+/// Last and best skill on the selection split.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FinalScores<'a> {
+    pub(crate) last: Option<&'a Measured>,
+    pub(crate) best: Option<&'a Measured>,
 }
 
 impl Artifacts {
     pub(crate) fn new(baseline: Measured, steps_per_epoch: u32) -> Self {
-        Self { baseline, steps_per_epoch, history: Vec::new(), test_initial: None, test_best: None }
+        Self {
+            baseline,
+            steps_per_epoch,
+            history: Vec::new(),
+            decisions: String::new(),
+            test_initial: None,
+            test_best: None,
+            test_last: None,
+        }
     }
 
     pub(crate) async fn write_selection(
@@ -67,12 +68,38 @@ impl Artifacts {
         step: u32,
         selection: &Selection,
     ) -> Result<(), TrainError> {
+        let key = run.input.config.optimizer.update_mode.items_key();
         let file = json!({
             "reasoning": selection.reasoning,
-            "edits": selection.ordered,
+            key: selection.ordered,
             "ranking_details": {"ranking": selection.ranking},
         });
         run.write_json(&format!("steps/step_{step:04}/ranked_edits.json"), &file).await
+    }
+
+    /// `lr_decision.json` of the step, and a line of `lr_history.jsonl`.
+    pub(crate) async fn write_decision(
+        &mut self,
+        run: &Run<'_>,
+        facts: &StepFacts,
+        decision: &LrDecision,
+    ) -> Result<(), TrainError> {
+        let path = format!("steps/step_{:04}/lr_decision.json", facts.step);
+        run.write_json(&path, decision).await?;
+        let mut line = json!(decision);
+        line["step"] = json!(facts.step);
+        line["epoch"] = json!(facts.epoch);
+        self.decisions.push_str(&format!("{line}\n"));
+        run.write("lr_history.jsonl", self.decisions.clone()).await
+    }
+
+    /// `appendix_notes.json`.
+    pub(crate) fn notes(appendix: &AppendixReport) -> Value {
+        json!({
+            "step_notes": appendix.proposed,
+            "appendix_after": appendix.notes,
+            "detail": appendix.detail,
+        })
     }
 
     /// Rows of `edit_apply_report.json`.
@@ -86,10 +113,12 @@ impl Artifacts {
         run: &Run<'_>,
         facts: &StepFacts,
         summary: &StepSummary,
-        state: &StateView<'_>,
+        state: &Standing,
         news: News,
     ) -> Result<(), TrainError> {
-        let row = history_row(self.steps_per_epoch, facts, summary, state);
+        let optimizer = &run.input.config.optimizer;
+        let control = optimizer.budget_control();
+        let row = history_row(self.steps_per_epoch, control, facts, summary, state);
         if news == News::Known {
             self.history.push(row);
             return Ok(());
@@ -106,9 +135,61 @@ impl Artifacts {
         run.write("best_skill.md", state.best.text().to_owned()).await?;
         run.write_json(
             "runtime_state.json",
-            &runtime_state(facts.step, &skill_path, summary, state),
+            &runtime_state(
+                facts.step,
+                &skill_path,
+                (summary.current_score, summary.best_score),
+                state,
+            ),
         )
         .await
+    }
+
+    /// Everything that guidance between epochs leaves behind.
+    pub(crate) async fn write_slow_update(
+        &self,
+        run: &Run<'_>,
+        update: &SlowUpdate,
+        state: &Standing,
+    ) -> Result<(), TrainError> {
+        let verdict = update.verdict.as_ref();
+        let mean = verdict.and_then(|verdict| verdict.candidate);
+        let file = json!({
+            "epoch": update.epoch,
+            "action": update.action.as_str(),
+            "reason": update.reason,
+            "reasoning": update.reasoning,
+            "slow_update_content": update.content,
+            "time_s": seconds(update.wall_ms),
+            "candidate_hash": update.candidate.as_ref().map(|sha| sha.short().to_owned()),
+            "update_origin": "slow_update_momentum",
+            "selection_hard": mean.map(|mean| six(mean.hard)),
+            "selection_soft": mean.map(|mean| six(mean.soft)),
+            "selection_n": mean.map(|mean| mean.n),
+        });
+        let path = format!("slow_update/epoch_{:02}/slow_result.json", update.epoch);
+        run.write_json(&path, &file).await?;
+        if !update.action.is_accepted() {
+            return Ok(());
+        }
+        let skill_path = format!("skills/skill_v{:04}.md", update.step);
+        run.write(&skill_path, state.current.text().to_owned()).await?;
+        run.write("best_skill.md", state.best.text().to_owned()).await?;
+        let best_score = self.best_score(update);
+        let scores = (update.current_score, best_score);
+        run.write_json(
+            "runtime_state.json",
+            &runtime_state(update.step, &skill_path, scores, state),
+        )
+        .await
+    }
+
+    /// The best score after guidance was kept: its own when it is the best, else that of the last step.
+    fn best_score(&self, update: &SlowUpdate) -> Option<f64> {
+        match update.action {
+            EpochAction::AcceptNewBest => update.current_score,
+            _ => self.history.last().and_then(|row| row["best_score"].as_f64()),
+        }
     }
 
     pub(crate) async fn write_test_summary(
@@ -141,12 +222,18 @@ impl Artifacts {
         match which {
             TestedSkill::Initial => self.test_initial = score,
             TestedSkill::Best => self.test_best = score,
+            TestedSkill::Last => self.test_last = score,
         }
     }
 
     /// `best_skill.md` of a run without steps, the whole history, and `summary.json`.
-    pub(crate) async fn finish(&self, run: &Run<'_>, best: &SkillDoc) -> Result<(), TrainError> {
-        run.write("best_skill.md", best.text().to_owned()).await?;
+    pub(crate) async fn finish(
+        &self,
+        run: &Run<'_>,
+        state: &Standing,
+        scores: &FinalScores<'_>,
+    ) -> Result<(), TrainError> {
+        run.write("best_skill.md", state.best.text().to_owned()).await?;
         run.write_json("history.json", &self.history).await?;
         let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
         let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
@@ -155,24 +242,29 @@ impl Artifacts {
         let count = |wanted: fn(&str) -> bool| {
             self.history.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
         };
-        let last = self.history.last().cloned().unwrap_or_default();
         let total = run.calls.meter.total_spend();
         let file = json!({
             "version": concat!("skillopt-rust-", env!("CARGO_PKG_VERSION")),
             "baseline_selection_hard": self.baseline.score.map(|score| six(score.hard)),
             "baseline_selection_soft": self.baseline.score.map(|score| six(score.soft)),
-            "best_step": last["best_step"],
-            "best_score": last["best_score"],
-            "current_origin": last["current_origin"],
-            "best_origin": last["best_origin"],
+            "best_selection_hard": hard(scores.best.and_then(|measured| measured.score)),
+            "best_selection_soft": soft(scores.best.and_then(|measured| measured.score)),
+            "final_selection_hard": hard(scores.last.and_then(|measured| measured.score)),
+            "final_selection_soft": soft(scores.last.and_then(|measured| measured.score)),
+            "best_step": state.best_step,
+            "best_score": scores.best.and_then(|measured| measured.gate_score).map(six),
+            "current_origin": state.current_origin,
+            "best_origin": state.best_origin,
             "total_steps": self.history.len(),
-            "total_accepts": count(|action| action.starts_with("accept")),
+            "total_accepts": count(|action| action.contains("accept")),
             "total_rejects": count(|action| action == "reject"),
             "total_skips": count(|action| action.starts_with("skip")),
             "baseline_test_hard": hard(self.test_initial),
             "baseline_test_soft": soft(self.test_initial),
             "test_hard": hard(self.test_best),
             "test_soft": soft(self.test_best),
+            "final_test_hard": hard(self.test_last),
+            "final_test_soft": soft(self.test_last),
             "test_n": self.test_best.map(|score| score.n),
             "test_delta_hard": delta,
             "total_wall_time_s": seconds(run.input.prior.active_ms + run.calls.meter.active_ms()),
@@ -211,9 +303,10 @@ fn python_status(report: &EditReport) -> String {
 
 fn history_row(
     steps_per_epoch: u32,
+    control: LrControl,
     facts: &StepFacts,
     summary: &StepSummary,
-    state: &StateView<'_>,
+    state: &Standing,
 ) -> Value {
     let mut row = json!({
         "step": facts.step,
@@ -229,15 +322,15 @@ fn history_row(
         "n_patches": facts.reflection.n_failure_patches + facts.reflection.n_success_patches,
         "n_failure_patches": facts.reflection.n_failure_patches,
         "n_success_patches": facts.reflection.n_success_patches,
-        "edit_budget": facts.budget,
-        "lr_control_mode": "fixed",
+        "edit_budget": (control != LrControl::None).then_some(facts.budget),
+        "lr_control_mode": control.as_str(),
         "action": summary.action.as_str(),
         "reason": summary.reason,
         "current_score": summary.current_score.map(six),
         "best_score": summary.best_score.map(six),
         "best_step": state.best_step,
         "current_origin": state.current_origin,
-        "best_origin": state.best_origin(),
+        "best_origin": state.best_origin,
         "skill_len": state.current.text().chars().count(),
         "n_errors": facts.n_errors,
         "timing": timing(facts),
@@ -248,15 +341,34 @@ fn history_row(
     });
     if let Some(updated) = &facts.updated {
         row["n_edits_merged"] = json!(facts.n_merged);
-        row["n_edits_ranked"] = json!(updated.reports.len());
-        row["support_counts"] =
-            json!(edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>());
+        let used = updated.rewrite.as_ref().map(|rewrite| &rewrite.proposals);
+        row["n_edits_ranked"] = json!(used.map_or(updated.reports.len(), Vec::len));
+        row["support_counts"] = json!(match used {
+            Some(notes) => notes.iter().map(|note| note.support_count).collect::<Vec<_>>(),
+            None => edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>(),
+        });
         row["candidate_hash"] = json!(updated.candidate.sha().short());
         row["candidate_skill_len"] = json!(updated.candidate.text().chars().count());
-        row["edit_apply_summary"] = json!({
-            "total": updated.reports.len(), "applied": updated.n_applied(),
-            "skipped": updated.reports.len() - usize::try_from(updated.n_applied()).unwrap_or(0), "errors": 0,
-        });
+        if used.is_none() {
+            let applied = usize::try_from(updated.n_applied()).unwrap_or_default();
+            row["edit_apply_summary"] = json!({
+                "total": updated.reports.len(), "applied": applied,
+                "skipped": updated.reports.len().saturating_sub(applied), "errors": 0,
+            });
+        }
+    }
+    if let Some(decision) = &facts.decision {
+        row["lr_decision"] = json!(decision);
+    }
+    if let Some(rewrite) = facts.updated.as_ref().and_then(|updated| updated.rewrite.as_ref()) {
+        row["rewrite_change_summary"] = json!(rewrite.change_summary);
+        row["rewrite_status"] = json!(rewrite.status.as_str());
+    }
+    if let Some(appendix) = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref()) {
+        row["n_execution_lapse_notes"] = json!(facts.reflection.lapse_notes.len());
+        row["n_appendix_notes_added"] = json!(appendix.n_added);
+        row["n_appendix_notes_total"] = json!(appendix.notes.len());
+        row["n_appendix_notes_consolidated"] = json!(appendix.n_condensed);
     }
     if let Some(verdict) = &facts.verdict {
         row["selection_hard"] = json!(verdict.candidate.map(|mean| six(mean.hard)));
@@ -297,6 +409,16 @@ fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
                     "content": report.edit.content,
                     "target": report.edit.target,
                 }))
+                .chain(
+                    facts
+                        .updated
+                        .iter()
+                        .filter_map(|updated| updated.rewrite.as_ref())
+                        .flat_map(|rewrite| &rewrite.proposals,)
+                        .map(|note| json!({
+                            "type": note.kind, "title": note.title, "instruction": note.detail,
+                        }))
+                )
                 .collect::<Vec<_>>()
         );
     }
@@ -306,18 +428,18 @@ fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
 fn runtime_state(
     step: u32,
     skill_path: &str,
-    summary: &StepSummary,
-    state: &StateView<'_>,
+    (current_score, best_score): (Option<f64>, Option<f64>),
+    state: &Standing,
 ) -> Value {
     json!({
         "last_completed_step": step,
         "current_skill_path": skill_path,
-        "current_score": summary.current_score.map(six),
+        "current_score": current_score.map(six),
         "current_origin": state.current_origin,
         "best_skill_path": "best_skill.md",
-        "best_score": summary.best_score.map(six),
+        "best_score": best_score.map(six),
         "best_step": state.best_step,
-        "best_origin": state.best_origin(),
+        "best_origin": state.best_origin,
     })
 }
 

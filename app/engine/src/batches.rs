@@ -1,7 +1,9 @@
 //! Which tasks are rolled out when. Equal to the Python system for the same seed.
 
 use crate::rng::PythonRandom;
-use skillopt_domain::config::{RunConfig, Train};
+use skillopt_domain::config::{
+    LrControl, PairPolicy, RunConfig, SlowUpdateMode, Train, UpdateMode,
+};
 
 /// How long a run is and what it costs at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +69,69 @@ pub fn plan(
         .map(|batch| u64::try_from(batch.tasks.len()).unwrap_or(u64::MAX))
         .sum::<u64>()
         * u64::from(train.num_epochs);
-    let tests = if config.evaluation.eval_test { 2 * u64::from(n_test) } else { 0 };
-    let evaluations = u64::from(n_selection) * (total_steps + 1);
+    let n_selection = limited(n_selection, config.evaluation.sel_env_num);
+    let n_test = u64::from(limited(n_test, config.evaluation.test_env_num));
+    let tests = if config.evaluation.eval_test { tested_skills(config) * n_test } else { 0 };
+    let epochs = EpochEnds::of(config);
+    let evaluations = u64::from(n_selection) * (total_steps + 1 + epochs.slow_updates);
     Ok(RunShape {
         steps_per_epoch,
         total_steps: steps,
-        target_calls_max: 1 + rollouts + evaluations + tests,
-        optimizer_calls_max: 1 + total_steps * optimizer_calls_of_step(config, n_train),
+        target_calls_max: 1
+            + rollouts
+            + evaluations
+            + tests
+            + epochs.comparisons * rollouts_of_comparison(config, n_train),
+        optimizer_calls_max: 1
+            + total_steps * optimizer_calls_of_step(config, n_train)
+            + epochs.slow_updates
+            + epochs.memories,
     })
 }
 
-/// Analysts, merges over all levels, the final merge and one ranking. A batch that is mixed of failures and
-/// successes may need one analyst call more than its size says.
+/// The first `limit` of `n` tasks; all of them for 0.
+fn limited(n: u32, limit: u32) -> u32 {
+    if limit == 0 { n } else { n.min(limit) }
+}
+
+/// Initial and best skill, and the last one where skills may stay that did not win.
+fn tested_skills(config: &RunConfig) -> u64 {
+    let keeps_losers =
+        !config.evaluation.use_gate || config.optimizer.slow_update == SlowUpdateMode::Forced;
+    if keeps_losers { 3 } else { 2 }
+}
+
+/// How often something happens between epochs. The first epoch has nothing to compare with, and the memory of the
+/// last one would have no reader.
+struct EpochEnds {
+    slow_updates: u64,
+    memories: u64,
+    comparisons: u64,
+}
+
+impl EpochEnds {
+    fn of(config: &RunConfig) -> Self {
+        let later = u64::from(config.train.num_epochs.saturating_sub(1));
+        let slow = config.optimizer.slow_update != SlowUpdateMode::Off;
+        let slow_updates = if slow { later } else { 0 };
+        let memories = if config.optimizer.meta_skill { later.saturating_sub(1) } else { 0 };
+        Self { slow_updates, memories, comparisons: slow_updates.max(memories) }
+    }
+}
+
+/// Each task with both skills, and once more when it changed. Policies that top up may try the whole split.
+fn rollouts_of_comparison(config: &RunConfig, n_train: u32) -> u64 {
+    let longitudinal = config.optimizer.longitudinal;
+    let tasks = match longitudinal.policy {
+        PairPolicy::Mixed => longitudinal.samples.min(n_train),
+        PairPolicy::Changed | PairPolicy::Unchanged => n_train,
+    };
+    4 * u64::from(tasks)
+}
+
+/// Analysts, merges over all levels, the final merge, one ranking, and what the modes add: the budget, the writer,
+/// the condensing of notes. A batch that is mixed of failures and successes may need one analyst call more than
+/// its size says.
 fn optimizer_calls_of_step(config: &RunConfig, n_train: u32) -> u64 {
     let group = u64::from(config.gradient.merge_batch_size);
     let batch = u64::from(config.train.batch_size.min(n_train));
@@ -90,7 +143,13 @@ fn optimizer_calls_of_step(config: &RunConfig, n_train: u32) -> u64 {
         patches = patches.div_ceil(group);
         merges += patches;
     }
-    analysts + merges + 1 + 1
+    let optimizer = &config.optimizer;
+    let ranking = u64::from(optimizer.budget_control() != LrControl::None);
+    let budget = u64::from(optimizer.budget_control() == LrControl::Autonomous);
+    let writer = u64::from(optimizer.update_mode == UpdateMode::RewriteFromSuggestions);
+    let condensing =
+        u64::from(optimizer.skill_aware().is_some_and(|aware| aware.consolidate_above.is_some()));
+    analysts + merges + 1 + ranking + budget + writer + condensing
 }
 
 /// A batch: indices of train tasks and the seed that shuffles what is made of it.

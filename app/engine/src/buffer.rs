@@ -6,6 +6,7 @@
 
 use skillopt_domain::edit::{EditReport, EditStatus, similarity};
 use skillopt_domain::event::FailurePattern;
+use skillopt_domain::proposal::RewriteReport;
 use skillopt_domain::verdict::{Action, Verdict};
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -32,6 +33,10 @@ pub(crate) struct BufferEntry {
     pub(crate) patterns: Vec<FailurePattern>,
     /// All edits with what became of them.
     pub(crate) edits: Vec<EditReport>,
+    /// The whole new text, in modes that write one.
+    pub(crate) rewrite: Option<RewriteReport>,
+    /// Notes on lapses that were in the candidate for the first time.
+    pub(crate) notes: Vec<String>,
     /// The gate's decision, where there was one.
     pub(crate) verdict: Option<Verdict>,
 }
@@ -104,6 +109,11 @@ impl BufferEntry {
         if let (Action::Reject, Some(verdict)) = (self.action, &self.verdict) {
             self.render_rejection(verdict, out);
         }
+        if let Some(report) =
+            self.rewrite.as_ref().filter(|report| report.status != EditStatus::Applied)
+        {
+            let _ = writeln!(out, "- the new text was not taken: {}", one_line(&report.detail));
+        }
         let not_applied = self.edits.iter().filter(|report| {
             !matches!(report.status, EditStatus::Applied | EditStatus::OverBudget)
         });
@@ -140,6 +150,13 @@ impl BufferEntry {
                 one_line(edit.content.as_deref().unwrap_or_default())
             );
         }
+        for note in self.rewrite.iter().flat_map(|report| &report.proposals) {
+            let (title, detail) = (one_line(&note.title), one_line(&note.detail));
+            let _ = writeln!(out, "- [{}] {title}: `{detail}`", one_line(&note.kind));
+        }
+        for note in &self.notes {
+            let _ = writeln!(out, "- [reminder] `{}`", one_line(note));
+        }
     }
 }
 
@@ -151,7 +168,8 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skillopt_domain::edit::{Edit, EditOp};
+    use skillopt_domain::edit::{Edit, EditOp, SourceType};
+    use skillopt_domain::proposal::ProposalNote;
     use skillopt_domain::score::GateMetric;
 
     fn report(content: &str, status: EditStatus) -> EditReport {
@@ -178,6 +196,8 @@ mod tests {
                 report("- Always hedge the answer.", EditStatus::Applied),
                 report("- Be brief.", EditStatus::Duplicate),
             ],
+            rewrite: None,
+            notes: vec![],
             verdict: Some(Verdict {
                 action: Action::Reject,
                 metric: GateMetric::Hard,
@@ -208,6 +228,42 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }
+    }
+
+    #[test]
+    fn c26_rejected_suggestions_and_refused_texts_are_told_as_well() {
+        let note = ProposalNote {
+            kind: "add_rule".into(),
+            title: "hedging".into(),
+            detail: "Always hedge.".into(),
+            source_type: SourceType::Failure,
+            support_count: 3,
+            merge_level: 1,
+        };
+        let rewrite = RewriteReport {
+            status: EditStatus::Applied,
+            detail: String::new(),
+            change_summary: vec![],
+            restored: false,
+            proposals: vec![note],
+        };
+        let refused = RewriteReport {
+            status: EditStatus::LeftOut,
+            detail: "it would shrink the body".into(),
+            ..rewrite.clone()
+        };
+        let mut buffer = StepBuffer::default();
+        buffer.push(BufferEntry { rewrite: Some(rewrite), ..rejected_step() });
+        buffer.push(BufferEntry {
+            step: 2,
+            action: Action::SkipNoRewrite,
+            rewrite: Some(refused),
+            verdict: None,
+            ..rejected_step()
+        });
+        let text = buffer.render();
+        assert!(text.contains("[add_rule] hedging: `Always hedge.`"), "{text}");
+        assert!(text.contains("was not taken: it would shrink"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Stage 6 and every other measurement: a skill on a split, once. A text that was measured is never
 //! measured again in the same run, so that no candidate gets a second throw of the dice.
 
+use crate::gate::bonus_of;
 use crate::ports::Task;
 use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
@@ -53,7 +54,7 @@ pub(crate) async fn measure(
 }
 
 /// A measurement in the words of the journal.
-pub(crate) fn measured(run: &Run<'_>, set: &RolloutSet) -> Measured {
+pub(crate) fn measured(run: &Run<'_>, skill: &SkillDoc, set: &RolloutSet) -> Measured {
     let evaluation = &run.input.config.evaluation;
     let score = MeanScore::of(set.outcomes.iter().filter_map(|outcome| outcome.outcome.score()));
     Measured {
@@ -61,6 +62,7 @@ pub(crate) fn measured(run: &Run<'_>, set: &RolloutSet) -> Measured {
         score,
         gate_score: score.map(|mean| {
             evaluation.gate_metric.project(mean.hard, mean.soft, evaluation.gate_mixed_weight)
+                + bonus_of(evaluation, skill)
         }),
         counts: OutcomeCounts::of(&set.outcomes),
         set: set.key.clone(),

@@ -2,9 +2,11 @@
 //! Pure functions over values.
 
 use skillopt_domain::config::Evaluation;
+use skillopt_domain::density::density;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::{Outcome, TaskOutcome};
 use skillopt_domain::score::{MeanScore, TaskScore};
+use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::verdict::{Action, Change, TaskChange, Verdict};
 use std::collections::HashMap;
 
@@ -26,6 +28,26 @@ pub struct GateInput<'a> {
     pub error_share: f64,
     /// The candidate's outcomes were measured earlier in this run.
     pub reused: bool,
+    /// What is added to the gate's number of each skill whatever its results.
+    pub bonus: Bonus,
+}
+
+/// What is added to the gate's number of each skill; nothing, unless emphatic words are rewarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bonus {
+    /// The current skill's.
+    pub current: f64,
+    /// The best skill's.
+    pub best: f64,
+    /// The candidate's.
+    pub candidate: f64,
+}
+
+/// The bonus of a skill for emphatic words; 0 when they are not rewarded.
+#[must_use]
+pub fn bonus_of(evaluation: &Evaluation, skill: &SkillDoc) -> f64 {
+    let reward = evaluation.density.as_ref();
+    reward.map_or(0.0, |reward| reward.weight * density(skill, &reward.words))
 }
 
 /// Decides. A tie is rejected.
@@ -53,8 +75,8 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
         mixed_weight: input.evaluation.gate_mixed_weight,
         current,
         candidate,
-        current_score: current.map(project_mean),
-        candidate_score: candidate.map(project_mean),
+        current_score: current.map(|mean| project_mean(mean) + input.bonus.current),
+        candidate_score: candidate.map(|mean| project_mean(mean) + input.bonus.candidate),
         n_not_compared: count(input.candidate.len().saturating_sub(pairs.len())),
         changes: pairs
             .iter()
@@ -67,18 +89,18 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
     let too_many_errors = as_f64(n_errors) > input.error_share * as_f64(input.candidate.len());
     verdict.action = match (verdict.current_score, verdict.candidate_score) {
         (Some(_), Some(_)) if too_many_errors => Action::Inconclusive,
-        (Some(before), Some(after)) if after > before + ROUNDING => {
+        (Some(before), Some(after)) => {
+            let is_better = after > before + ROUNDING;
             // A skill that makes the target decline tasks must not gain by leaving them out.
             let loses = newly_refused.len() >= verdict.n_fixed().max(1);
-            if loses || (input.evaluation.no_regression && worse(&verdict).is_some()) {
-                Action::Reject
-            } else if beats_best(input, project) {
-                Action::AcceptNewBest
-            } else {
-                Action::Accept
+            let regresses = input.evaluation.no_regression && worse(&verdict).is_some();
+            match (is_better && !loses && !regresses, beats_best(input, project)) {
+                (true, true) => Action::AcceptNewBest,
+                (true, false) => Action::Accept,
+                (false, _) if input.evaluation.use_gate => Action::Reject,
+                (false, _) => Action::ForceAccept,
             }
         }
-        (Some(_), Some(_)) => Action::Reject,
         _ => Action::Inconclusive,
     };
     verdict.reason = reason(&verdict, input, n_errors);
@@ -119,11 +141,36 @@ fn scores(outcomes: &[TaskOutcome]) -> HashMap<&TaskId, TaskScore> {
 }
 
 fn beats_best(input: &GateInput<'_>, project: impl Fn(TaskScore) -> f64) -> bool {
-    let pairs = common(input.best, input.candidate);
-    let sum = |pick: fn(&Pair<'_>) -> TaskScore| -> f64 {
-        pairs.iter().map(|pair| project(pick(pair))).sum()
+    let means = common_means(input.best, input.candidate, project);
+    means.is_some_and(|(best, candidate)| {
+        candidate + input.bonus.candidate > best + input.bonus.best + ROUNDING
+    })
+}
+
+/// Means of two skills in the gate's number, over the tasks that both were scored on; `None` without any.
+fn common_means(
+    before: &[TaskOutcome],
+    after: &[TaskOutcome],
+    project: impl Fn(TaskScore) -> f64,
+) -> Option<(f64, f64)> {
+    let pairs = common(before, after);
+    let mean = |pick: fn(&Pair<'_>) -> TaskScore| -> f64 {
+        pairs.iter().map(|pair| project(pick(pair))).sum::<f64>() / as_f64(pairs.len())
     };
-    !pairs.is_empty() && sum(|pair| pair.after) > sum(|pair| pair.before) + ROUNDING
+    (!pairs.is_empty()).then(|| (mean(|pair| pair.before), mean(|pair| pair.after)))
+}
+
+/// Last and best skill in the gate's number on the tasks that both were scored on, and whether the last one is
+/// strictly better.
+#[must_use]
+pub fn compare_last(input: &GateInput<'_>) -> Option<(f64, f64, bool)> {
+    let project = |score: TaskScore| {
+        let (hard, soft) = (score.hard.get(), score.soft.get());
+        input.evaluation.gate_metric.project(hard, soft, input.evaluation.gate_mixed_weight)
+    };
+    let (best, last) = common_means(input.best, input.candidate, project)?;
+    let (best, last) = (best + input.bonus.best, last + input.bonus.candidate);
+    Some((best, last, last > best + ROUNDING))
 }
 
 struct Pair<'a> {
@@ -197,6 +244,10 @@ fn reason(verdict: &Verdict, input: &GateInput<'_>, n_errors: usize) -> String {
                 None => format!("accepted{word}"),
             }
         }
+        Action::ForceAccept if after > before + ROUNDING => {
+            "kept because the gate is off, though it would have been rejected".to_owned()
+        }
+        Action::ForceAccept => "kept because the gate is off, though it is no gain".to_owned(),
         Action::Inconclusive => format!(
             "nothing was decided, {n_errors} of {} attempts ended in errors",
             input.candidate.len()

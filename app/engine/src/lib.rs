@@ -14,12 +14,16 @@ pub mod calls;
 pub mod ctx;
 mod evaluate;
 pub mod gate;
+mod lr;
 pub mod meter;
+mod notes;
 mod patch;
 pub mod ports;
 pub mod prompts;
+mod proposal;
 mod reflect;
 mod reply;
+mod rewrite;
 pub mod rng;
 mod rollout;
 mod run;
@@ -30,6 +34,7 @@ mod structured;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod train;
+mod trajectory;
 mod update;
 
 pub use run::TrainError;

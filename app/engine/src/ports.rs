@@ -72,6 +72,16 @@ pub enum Purpose {
     MergeFinal,
     /// Edits are ranked.
     Ranking,
+    /// The budget of a step is set.
+    LrControl,
+    /// Suggestions are worked into a whole text.
+    Rewrite,
+    /// Guidance is written between epochs.
+    SlowUpdate,
+    /// The optimizer's memory is written between epochs.
+    MetaSkill,
+    /// Notes of the appendix are condensed.
+    AppendixConsolidate,
 }
 
 impl Purpose {
@@ -87,6 +97,11 @@ impl Purpose {
             Self::MergeSuccess => "merge_success",
             Self::MergeFinal => "merge_final",
             Self::Ranking => "ranking",
+            Self::LrControl => "lr_control",
+            Self::Rewrite => "rewrite",
+            Self::SlowUpdate => "slow_update",
+            Self::MetaSkill => "meta_skill",
+            Self::AppendixConsolidate => "appendix_consolidate",
         }
     }
 

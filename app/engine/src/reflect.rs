@@ -2,26 +2,24 @@
 //!
 //! Only scored trajectories are shown. A refusal or a broken system is nothing that a skill did.
 
-use crate::patch::{Patch, read_patch, text};
+use crate::patch::{Patch, read_notes, read_patch, text};
 use crate::ports::{Purpose, RolloutRecord};
-use crate::prompts::{Prompt, barred, cut_middle, one_line, section, system_message};
+use crate::prompts::{Prompt, PromptVars, one_line, section, system_message};
 use crate::reply::{Parsed, ReplyError};
 use crate::rng::PythonRandom;
 use crate::run::{Run, TrainError, drain};
 use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::trajectory::{Room, write_trajectory};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use skillopt_domain::config::{AppendixSource, UpdateMode};
 use skillopt_domain::edit::SourceType;
 use skillopt_domain::event::{FailurePattern, ReflectionSummary};
 use skillopt_domain::ids::TaskId;
-use skillopt_domain::outcome::{Outcome, Sample};
+use skillopt_domain::outcome::Sample;
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::skill::SkillDoc;
 use std::fmt::Write;
-
-/// Longest part of a task or a reply that is shown of one trajectory, in characters.
-const MAX_PROMPT_CHARS: usize = 3000;
-const MAX_REPLY_CHARS: usize = 4000;
 
 /// A batch to reflect on.
 #[derive(Debug)]
@@ -29,8 +27,11 @@ pub(crate) struct ReflectOrder<'a> {
     pub(crate) step: u32,
     pub(crate) skill: &'a SkillDoc,
     pub(crate) batches: &'a [ScoredBatch],
-    pub(crate) max_edits: u32,
+    /// `None` for no limit.
+    pub(crate) max_items: Option<u32>,
     pub(crate) previous_steps: &'a str,
+    /// The optimizer's memory of earlier epochs; empty for none.
+    pub(crate) memory: &'a str,
     pub(crate) sample: Sample,
 }
 
@@ -58,6 +59,7 @@ struct Minibatch<'a> {
 
 struct Reading {
     patch: Patch,
+    notes: Vec<String>,
     patterns: Vec<FailurePattern>,
     success_patterns: Vec<String>,
 }
@@ -90,7 +92,7 @@ pub(crate) async fn reflect(
     asked.sort_by_key(|(at, _)| *at);
     let asked: Vec<Asked<Reading>> = asked.into_iter().map(|(_, asked)| asked).collect();
     stop_when_dead(&asked)?;
-    collect(run, &minibatches, asked, order.max_edits).await
+    collect(run, &minibatches, asked, order.max_items).await
 }
 
 /// An optimizer that cannot be reached must not look like one that has no idea.
@@ -161,26 +163,73 @@ async fn read_minibatch(
             (Prompt::AnalystSuccess, Purpose::AnalystSuccess, "successful_trajectories")
         }
     };
+    let optimizer = &run.input.config.optimizer;
+    let mode = optimizer.update_mode;
     let mut user = section("current_skill", order.skill.text());
-    let _ = writeln!(user, "\nPropose at most {} edits.\n", order.max_edits);
-    if !order.previous_steps.is_empty() {
-        user.push_str(&section("previous_steps", order.previous_steps));
-        user.push('\n');
+    let _ = writeln!(user, "\n{}\n", budget_line(mode, order.max_items));
+    for (name, text) in
+        [("previous_steps", order.previous_steps), ("optimizer_memory", order.memory)]
+    {
+        if !text.is_empty() {
+            user.push_str(&section(name, text));
+            user.push('\n');
+        }
     }
     user.push_str(&section(name, &trajectories(&minibatch.records)));
+    let skill_aware = optimizer.skill_aware();
+    let vars = PromptVars {
+        mode,
+        max_items: order.max_items,
+        skill_aware: skill_aware.is_some(),
+        notes_from_success: skill_aware
+            .is_some_and(|settings| settings.source == AppendixSource::Both),
+        n_tasks: 0,
+    };
+    let wants_notes = match minibatch.source {
+        SourceType::Failure => vars.skill_aware,
+        SourceType::Success => vars.notes_from_success,
+    };
     let question = Question {
         purpose,
         phase: format!("step_{:04}", order.step),
-        system: system_message(prompt, order.max_edits),
+        system: system_message(prompt, vars),
         user,
         sample: order.sample.clone(),
+        max_tokens: reply_limit(run),
     };
     let tasks: Vec<TaskId> =
         minibatch.records.iter().map(|record| record.outcome.task.clone()).collect();
-    ask(run, question, |parsed| read_reply(&parsed, &tasks)).await
+    ask(run, question, |parsed| {
+        let mut reading = read_reply(&parsed, &tasks, mode)?;
+        reading.notes.retain(|_| wants_notes);
+        Ok(reading)
+    })
+    .await
 }
 
-fn read_reply(parsed: &Parsed, tasks: &[TaskId]) -> Result<Reading, ReplyError> {
+/// Most tokens of a reply that holds items of the mode at hand; `None` for those of the role.
+pub(crate) fn reply_limit(run: &Run<'_>) -> Option<u32> {
+    let optimizer = &run.input.config.optimizer;
+    (optimizer.update_mode == UpdateMode::FullRewriteMinibatch)
+        .then_some(optimizer.rewrite_max_tokens)
+}
+
+fn budget_line(mode: UpdateMode, max_items: Option<u32>) -> String {
+    match (mode, max_items) {
+        (UpdateMode::FullRewriteMinibatch, _) => {
+            "Write one complete text that can take the place of the current skill.".to_owned()
+        }
+        (_, Some(most)) => format!("Propose at most {most} {}s.", mode.item_word()),
+        (_, None) => {
+            format!(
+                "The number of {}s is not limited; propose what the evidence bears.",
+                mode.item_word()
+            )
+        }
+    }
+}
+
+fn read_reply(parsed: &Parsed, tasks: &[TaskId], mode: UpdateMode) -> Result<Reading, ReplyError> {
     let list = |key: &str| parsed.object.get(key).and_then(Value::as_array).into_iter().flatten();
     let patterns = list("failure_summary").filter_map(Value::as_object).map(|pattern| {
         let name = text(pattern, "failure_type");
@@ -193,7 +242,8 @@ fn read_reply(parsed: &Parsed, tasks: &[TaskId]) -> Result<Reading, ReplyError> 
         }
     });
     Ok(Reading {
-        patch: read_patch(parsed)?,
+        patch: read_patch(parsed, mode)?,
+        notes: read_notes(&parsed.object),
         patterns: patterns.collect(),
         success_patterns: list("success_patterns")
             .filter_map(Value::as_str)
@@ -213,32 +263,18 @@ fn trajectories(records: &[&RolloutRecord]) -> String {
         let _ =
             writeln!(out, "### Trajectory {number}, id {}", one_line(record.outcome.task.as_str()));
         let _ = writeln!(out, "Task: {}", one_line(&record.outcome.title));
-        if let Outcome::Scored { fail_reason, truncated, .. } = &record.outcome.outcome {
-            if !fail_reason.is_empty() {
-                let _ = writeln!(out, "Failure: {}", one_line(fail_reason));
-            }
-            if *truncated {
-                out.push_str("The reply was cut at the token limit.\n");
-            }
-        }
-        for message in record.messages.iter().skip(1) {
-            let shown = barred(&cut_middle(&message.content, MAX_PROMPT_CHARS));
-            let _ = writeln!(out, "[given to the target]\n{shown}");
-        }
-        let shown = barred(&cut_middle(&record.reply, MAX_REPLY_CHARS));
-        let _ = writeln!(out, "[reply of the target]\n{shown}");
-        let _ = writeln!(out, "[evaluation]\n{}\n---", barred(&record.evaluation_note));
+        write_trajectory(&mut out, record, Room::FULL);
     }
     out
 }
 
-/// Sorts the readings by source. A reply counts with as many edits as it was allowed. The support of an edit
+/// Sorts the readings by source. A reply counts with as many items as it was allowed. The support of an item
 /// is the size of its minibatch, whatever the model says.
 async fn collect(
     run: &Run<'_>,
     minibatches: &[Minibatch<'_>],
     asked: Vec<Asked<Reading>>,
-    max_edits: u32,
+    max_items: Option<u32>,
 ) -> Result<Reflection, TrainError> {
     let mut reflection = Reflection::default();
     for (minibatch, asked) in minibatches.iter().zip(asked) {
@@ -264,10 +300,16 @@ async fn collect(
                 continue;
             }
         };
-        reading.patch.edits.truncate(usize::try_from(max_edits).unwrap_or(usize::MAX));
-        for edit in &mut reading.patch.edits {
-            edit.source_type = minibatch.source;
-            edit.support_count = count_of(&minibatch.records);
+        let most = match run.input.config.optimizer.update_mode {
+            UpdateMode::FullRewriteMinibatch => Some(1),
+            UpdateMode::Patch | UpdateMode::RewriteFromSuggestions => max_items,
+        };
+        if let Some(most) = most {
+            reading.patch.items.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        }
+        for item in &mut reading.patch.items {
+            *item.source_mut() = minibatch.source;
+            *item.support_mut() = count_of(&minibatch.records);
         }
         write_patch_file(run, minibatch, &reading).await?;
         add(&mut reflection, minibatch.source, reading);
@@ -284,8 +326,9 @@ fn add(reflection: &mut Reflection, source: SourceType, reading: Reading) {
             summary.success_patterns.push(pattern);
         }
     }
-    summary.n_edits += count_of(&reading.patch.edits);
-    if reading.patch.edits.is_empty() {
+    summary.lapse_notes.extend(reading.notes);
+    summary.n_edits += count_of(&reading.patch.items);
+    if reading.patch.items.is_empty() {
         return;
     }
     match source {
@@ -316,12 +359,15 @@ async fn write_patch_file(
         .collect();
     let mut file = json!({
         "batch_size": minibatch.records.len(),
-        "patch": reading.patch,
+        "patch": reading.patch.to_json(run.input.config.optimizer.update_mode),
         "source_type": minibatch.source,
     });
     match minibatch.source {
         SourceType::Failure => file["failure_summary"] = Value::Array(summary),
         SourceType::Success => file["success_patterns"] = json!(reading.success_patterns),
+    }
+    if !reading.notes.is_empty() {
+        file["appendix_notes"] = json!(reading.notes);
     }
     run.write_json(&minibatch.file, &file).await
 }

@@ -88,8 +88,8 @@ async fn remembered(
     set: RolloutSet,
 ) -> Result<Rollouts, TrainError> {
     let mut records = Vec::new();
-    // Only training batches are read again.
-    let read_again = order.purpose == RolloutPurpose::Train;
+    // Only what the optimizer reads is read again.
+    let read_again = matches!(order.purpose, RolloutPurpose::Train | RolloutPurpose::Longitudinal);
     for (task, outcome) in order.tasks.iter().zip(&set.outcomes).filter(|_| read_again) {
         let reply = match &outcome.call {
             Some(key) => run.calls.recall(Role::Target, key).await?.map(|reply| reply.text),

@@ -3,7 +3,7 @@
 use crate::calls::{CallError, Calls};
 use crate::ctx::RunCtx;
 use crate::meter::{CapReached, Meter};
-use crate::ports::{ModelError, StoreError};
+use crate::ports::{ModelError, StoreError, Task};
 use crate::train::{Ports, TrainInput};
 use futures::StreamExt;
 use skillopt_domain::event::{EventKind, Progress};
@@ -136,6 +136,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The tasks of the gate: the first of the selection split, as many as the config says.
+    pub(crate) fn selection(&self) -> &'a [Task] {
+        first(self.input.splits.selection(), self.input.config.evaluation.sel_env_num)
+    }
+
+    /// The tasks of the final measurement: the first of the test split, as many as the config says.
+    pub(crate) fn test(&self) -> &'a [Task] {
+        first(self.input.splits.test(), self.input.config.evaluation.test_env_num)
+    }
+
     /// A draw of this run: the seed, the epoch (0 for evaluations) and the run's own word with `--fresh`.
     pub(crate) fn sample(&self, epoch: u32, repeat: u32) -> Sample {
         let seed = self.input.config.train.seed;
@@ -193,6 +203,14 @@ impl<'a> Run<'a> {
             Ticker { run: self, phase, total, done: AtomicU32::new(0), errors: AtomicU32::new(0) };
         ticker.report();
         ticker
+    }
+}
+
+/// The first `n` tasks; all of them for 0.
+fn first(tasks: &[Task], n: u32) -> &[Task] {
+    match usize::try_from(n).unwrap_or(usize::MAX) {
+        0 => tasks,
+        n => &tasks[..tasks.len().min(n)],
     }
 }
 

@@ -33,9 +33,21 @@ fn rounded(value: f64) -> u32 {
 mod tests {
     use super::*;
     use rstest::rstest;
+    use skillopt_domain::config::{Longitudinal, LrControl, SlowUpdateMode, UpdateMode};
 
     fn config(high: u32, low: u32, lr_scheduler: LrScheduler) -> Optimizer {
-        Optimizer { learning_rate: high, min_learning_rate: low, lr_scheduler }
+        Optimizer {
+            learning_rate: high,
+            min_learning_rate: low,
+            lr_scheduler,
+            lr_control: LrControl::Fixed,
+            update_mode: UpdateMode::Patch,
+            slow_update: SlowUpdateMode::Off,
+            longitudinal: Longitudinal::default(),
+            meta_skill: false,
+            skill_aware: None,
+            rewrite_max_tokens: 64_000,
+        }
     }
 
     #[rstest]

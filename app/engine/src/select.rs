@@ -1,114 +1,170 @@
-//! Stage 4: edits that can be applied are ordered, the best first. The budget itself is spent in stage 5.
+//! Stage 4: what can be used is ordered, the best first. The budget is settled here and spent in stage 5.
 
+use crate::lr::{Evidence, LrOrder, decide};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, one_line, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
 use crate::structured::{Asked, Question, ask, remember_failure};
 use serde_json::Value;
-use skillopt_domain::edit::{Edit, EditReport, apply_one};
+use skillopt_domain::edit::{EditReport, apply_one};
 use skillopt_domain::event::Ranking;
 use skillopt_domain::outcome::Sample;
+use skillopt_domain::proposal::LrDecision;
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::skill::SkillDoc;
 use std::fmt::Write;
+
+/// How many items may be used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Budget<'a> {
+    /// As the schedule says.
+    Scheduled(u32),
+    /// As the optimizer says.
+    ByOptimizer(Evidence<'a>),
+    /// All.
+    Unlimited,
+}
 
 /// What to order.
 #[derive(Debug)]
 pub(crate) struct SelectOrder<'a> {
     pub(crate) step: u32,
     pub(crate) skill: &'a SkillDoc,
-    pub(crate) edits: Vec<Edit>,
-    pub(crate) budget: u32,
+    pub(crate) items: Vec<Proposal>,
+    pub(crate) budget: Budget<'a>,
+    /// The optimizer's memory of earlier epochs; empty for none.
+    pub(crate) memory: &'a str,
     pub(crate) sample: Sample,
 }
 
-/// Edits in the order in which they are tried, and those that could not be applied anyway.
+/// Items in the order in which they are tried, and edits that could not be applied anyway.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    pub(crate) ordered: Vec<Edit>,
+    pub(crate) ordered: Vec<Proposal>,
     pub(crate) unusable: Vec<EditReport>,
+    pub(crate) budget: u32,
+    pub(crate) decision: Option<LrDecision>,
     pub(crate) ranking: Ranking,
     pub(crate) reasoning: String,
 }
 
-/// Tries each edit alone on the current skill; what cannot apply is reported and never ranked. When more are
-/// left than the budget allows, the optimizer orders them. Those that it does not name follow in the order of
-/// the merge: a slot that a failed edit leaves free goes to them.
+/// Tries each edit alone on the current skill; what cannot apply is reported and never ranked. Then the budget
+/// is settled, and when more is left than it allows, the optimizer orders it. Items that it does not name follow
+/// in the order of the merge: a slot that a failed edit leaves free goes to them. A budget of nothing needs no order.
 pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Selection, TrainError> {
     run.check_cancelled()?;
     let ticker = run.tick(Phase::Step { step: order.step, stage: Stage::Select }, 1);
     let mut selection = Selection {
         ordered: Vec::new(),
         unusable: Vec::new(),
+        budget: 0,
+        decision: None,
         ranking: Ranking::NotNeeded,
         reasoning: String::new(),
     };
-    for edit in order.edits {
+    for item in order.items {
         run.check_cancelled()?;
-        match apply_one(order.skill, &edit) {
-            Ok(_) => selection.ordered.push(edit),
-            Err(refusal) => selection.unusable.push(EditReport {
-                edit,
-                status: refusal.status,
-                detail: refusal.detail,
-                resembles_rejected_step: None,
-            }),
+        match usable(order.skill, &item) {
+            None => selection.ordered.push(item),
+            Some(report) => selection.unusable.push(report),
         }
     }
-    let budget = usize::try_from(order.budget).unwrap_or(usize::MAX);
-    if selection.ordered.len() > budget {
-        let question =
-            question(order.step, order.skill, &selection.ordered, order.budget, order.sample);
-        let n = selection.ordered.len();
-        match ask(run, question, |parsed| read_indices(&parsed, n)).await? {
-            Asked::Answer { value: (indices, reasoning), .. } => {
-                selection.ordered = reordered(&selection.ordered, &indices);
-                selection.ranking = Ranking::ByOptimizer;
-                selection.reasoning = reasoning;
-            }
-            Asked::Failed { call, error } => {
-                remember_failure(run, &call, &error).await?;
-                selection.ranking = Ranking::FallbackOrder;
-                selection.reasoning = format!("the order of the merge was kept: {error}");
-            }
-            Asked::Lost { reason, .. } => {
-                selection.ranking = Ranking::FallbackOrder;
-                selection.reasoning = format!("the order of the merge was kept: {reason}");
-            }
+    let available = u32::try_from(selection.ordered.len()).unwrap_or(u32::MAX);
+    selection.budget = match order.budget {
+        Budget::Scheduled(budget) => budget,
+        Budget::Unlimited => available,
+        Budget::ByOptimizer(_) if available == 0 => 0,
+        Budget::ByOptimizer(evidence) => {
+            let (items, sample) = (&selection.ordered, order.sample.clone());
+            let (step, skill, memory) = (order.step, order.skill, order.memory);
+            let lr_order = LrOrder { step, skill, items, evidence, memory, sample };
+            let decision = decide(run, lr_order).await?;
+            let budget = decision.learning_rate;
+            selection.decision = Some(decision);
+            budget
         }
+    };
+    if selection.budget > 0 && available > selection.budget {
+        let context = RankContext { step: order.step, skill: order.skill, memory: order.memory };
+        rank(run, &mut selection, &context, order.sample).await?;
     }
     ticker.done(false);
     Ok(selection)
 }
 
-fn question(step: u32, skill: &SkillDoc, edits: &[Edit], budget: u32, sample: Sample) -> Question {
-    let mut user = section("current_skill", skill.text());
+/// The report of an edit that cannot apply; `None` for what can be used.
+fn usable(skill: &SkillDoc, item: &Proposal) -> Option<EditReport> {
+    let edit = item.edit()?;
+    let refusal = apply_one(skill, edit).err()?;
+    Some(EditReport {
+        edit: edit.clone(),
+        status: refusal.status,
+        detail: refusal.detail,
+        resembles_rejected_step: None,
+    })
+}
+
+struct RankContext<'a> {
+    step: u32,
+    skill: &'a SkillDoc,
+    memory: &'a str,
+}
+
+async fn rank(
+    run: &Run<'_>,
+    selection: &mut Selection,
+    context: &RankContext<'_>,
+    sample: Sample,
+) -> Result<(), TrainError> {
+    let mode = run.input.config.optimizer.update_mode;
+    let max_items = Some(selection.budget);
+    let question = Question {
+        purpose: Purpose::Ranking,
+        phase: format!("step_{:04}", context.step),
+        system: system_message(
+            Prompt::Ranking,
+            PromptVars { mode, max_items, ..PromptVars::default() },
+        ),
+        user: message(context, selection, mode.item_word()),
+        sample,
+        max_tokens: None,
+    };
+    let n = selection.ordered.len();
+    let lost = match ask(run, question, |parsed| read_indices(&parsed, n)).await? {
+        Asked::Answer { value: (indices, reasoning), .. } => {
+            selection.ordered = reordered(&selection.ordered, &indices);
+            selection.ranking = Ranking::ByOptimizer;
+            selection.reasoning = reasoning;
+            return Ok(());
+        }
+        Asked::Failed { call, error } => {
+            remember_failure(run, &call, &error).await?;
+            error
+        }
+        Asked::Lost { reason, .. } => reason,
+    };
+    selection.ranking = Ranking::FallbackOrder;
+    selection.reasoning = format!("the order of the merge was kept: {lost}");
+    Ok(())
+}
+
+fn message(context: &RankContext<'_>, selection: &Selection, word: &str) -> String {
+    let mut user = section("current_skill", context.skill.text());
     user.push('\n');
-    let mut list = String::new();
-    let field = |text: Option<&str>| one_line(text.unwrap_or_default());
-    for (at, edit) in edits.iter().enumerate() {
-        let _ = writeln!(
-            list,
-            "[{at}] op={} target={} content={} support={}",
-            one_line(edit.op.as_str()),
-            field(edit.target.as_deref()),
-            field(edit.content.as_deref()),
-            edit.support_count
-        );
+    if !context.memory.is_empty() {
+        user.push_str(&section("optimizer_memory", context.memory));
+        user.push('\n');
     }
-    user.push_str(&section("proposed_edits", &list));
+    user.push_str(&section("proposed_edits", &numbered(&selection.ordered)));
+    let budget = selection.budget;
+    // Writing to a String cannot fail.
     let _ = writeln!(
         user,
-        "\nSelect the {budget} most important edits: 0-based indices, most important first."
+        "\nSelect the {budget} most important {word}s: 0-based indices, most important first."
     );
-    Question {
-        purpose: Purpose::Ranking,
-        phase: format!("step_{step:04}"),
-        system: system_message(Prompt::Ranking, budget),
-        user,
-        sample,
-    }
+    user
 }
 
 /// Unique indices within range, in the order given; at least one.
@@ -132,7 +188,7 @@ fn read_indices(parsed: &Parsed, n: usize) -> Result<(Vec<usize>, String), Reply
     Ok((indices, crate::patch::text(&parsed.object, "reasoning")))
 }
 
-fn reordered(edits: &[Edit], first: &[usize]) -> Vec<Edit> {
+fn reordered(edits: &[Proposal], first: &[usize]) -> Vec<Proposal> {
     let rest = (0..edits.len()).filter(|at| !first.contains(at));
     first.iter().copied().chain(rest).map(|at| edits[at].clone()).collect()
 }

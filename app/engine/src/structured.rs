@@ -20,6 +20,8 @@ pub(crate) struct Question {
     pub(crate) system: String,
     pub(crate) user: String,
     pub(crate) sample: Sample,
+    /// Most tokens of the reply; those of the role when `None`.
+    pub(crate) max_tokens: Option<u32>,
 }
 
 /// What came of it.
@@ -63,7 +65,7 @@ pub(crate) async fn ask<T>(
 ) -> Result<Asked<T>, TrainError> {
     let mut request = ChatRequest {
         messages: vec![Message::system(question.system), Message::user(question.user)],
-        max_tokens: None,
+        max_tokens: question.max_tokens,
         purpose: question.purpose,
         phase: question.phase,
     };
@@ -102,7 +104,7 @@ pub(crate) async fn ask<T>(
         }
         reasked = true;
         if answer.reply.finish == Finish::Length {
-            let room = run.input.config.optimizer_model.max_tokens;
+            let room = question.max_tokens.unwrap_or(run.input.config.optimizer_model.max_tokens);
             request.max_tokens = Some(room.saturating_mul(2));
             request.messages.push(Message::user(
                 "Your reply was cut off. Reply again, shorter: the JSON object and nothing else.",

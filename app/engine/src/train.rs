@@ -1,33 +1,43 @@
 //! The training loop. It reads like the paper: for each epoch and batch, rollout, reflect, aggregate,
-//! select, update, evaluate.
+//! select, update, evaluate; then the slow update and the optimizer's memory.
 //!
 //! Resume is to call [`train`] again with the same input: the ledger answers what was paid for, and the
 //! journal ignores what it knows.
 
+mod candidate;
+mod epoch_end;
+mod finale;
+mod judge;
+mod longitudinal;
 mod measure;
+mod memory;
+mod slow_update;
 mod stages;
+mod standing;
 mod start;
 mod step;
+mod summary;
 
 pub use measure::{MeasureInput, Measurement, measure};
+pub(crate) use standing::Standing;
 pub use start::preflight_request;
 pub(crate) use step::StepFacts;
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, FinalScores};
 use crate::batches::{RunShape, epoch_batches, plan};
 use crate::buffer::StepBuffer;
 use crate::calls::Flights;
 use crate::ctx::RunCtx;
-use crate::evaluate::{MeasureOrder, SelectionCache, measure as measure_skill, measured};
+use crate::evaluate::{SelectionCache, measured};
 use crate::meter::Prior;
 use crate::ports::{Benchmark, Clock, Journal, Ledger, Model, RunFolder, Task};
-use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
 use crate::splits::Splits;
+use epoch_end::end_epoch;
+use finale::{final_test, select_finally};
 use skillopt_domain::config::RunConfig;
-use skillopt_domain::event::{EventKind, TestedSkill};
-use skillopt_domain::outcome::{RolloutPurpose, RolloutSet, TaskOutcome};
-use skillopt_domain::run::Phase;
+use skillopt_domain::event::Measured;
+use skillopt_domain::outcome::{RolloutSet, TaskOutcome};
 use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::SpendByRole;
 use start::{announce, baseline, preflight};
@@ -127,10 +137,15 @@ async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {
             state.step += 1;
             step(run, shape, &mut state, epoch, batches).await?;
         }
+        end_epoch(run, &mut state, epoch).await?;
     }
+    select_finally(run, &mut state).await?;
     final_test(run, &mut state).await?;
-    state.artifacts.finish(run, &state.best).await?;
-    Ok(state.best)
+    let (last, best) =
+        (state.measurement(run, &state.skills.current), state.measurement(run, &state.skills.best));
+    let scores = FinalScores { last: last.as_ref(), best: best.as_ref() };
+    state.artifacts.finish(run, &state.skills, &scores).await?;
+    Ok(state.skills.best)
 }
 
 fn shape_of(run: &Run<'_>) -> Result<RunShape, TrainError> {
@@ -143,11 +158,11 @@ fn shape_of(run: &Run<'_>) -> Result<RunShape, TrainError> {
 #[derive(Debug)]
 struct TrainState {
     step: u32,
-    version: u32,
-    current: SkillDoc,
-    current_origin: String,
-    best: SkillDoc,
-    best_step: u32,
+    skills: Standing,
+    /// The skill at the end of the epoch before.
+    epoch_skill: SkillDoc,
+    /// What the optimizer remembers of earlier epochs; empty for nothing.
+    memory: String,
     buffer: StepBuffer,
     measured: SelectionCache,
     last_was_inconclusive: bool,
@@ -159,45 +174,16 @@ impl TrainState {
         self.measured.get(&skill.sha()).map_or(&[], |set| &set.outcomes)
     }
 
+    /// A skill on the selection split; `None` when this run has not measured it.
+    fn measurement(&self, run: &Run<'_>, skill: &SkillDoc) -> Option<Measured> {
+        self.measured.get(&skill.sha()).map(|set| measured(run, skill, set))
+    }
+
     /// Remembers a measurement; those of the current and the best skill always stay.
     fn remember(&mut self, set: RolloutSet) {
-        let needed = [&self.current.sha(), &self.best.sha()];
+        let needed = [&self.skills.current.sha(), &self.skills.best.sha()];
         self.measured.insert(set, needed);
     }
-}
-
-/// Initial and best skill on the test split, once, never fed back.
-async fn final_test(run: &Run<'_>, state: &mut TrainState) -> Result<(), TrainError> {
-    let tasks = run.input.splits.test();
-    if !run.input.config.evaluation.eval_test || tasks.is_empty() {
-        return Ok(());
-    }
-    run.emit("phase/final_test", EventKind::PhaseStarted(Phase::FinalTest)).await?;
-    let skills = [
-        (TestedSkill::Initial, &run.input.skill, "test_eval_baseline", "tested/initial"),
-        (TestedSkill::Best, &state.best.clone(), "test_eval", "tested/best"),
-    ];
-    for (which, skill, dir, key) in skills {
-        let rollouts = measure_skill(
-            run,
-            MeasureOrder {
-                skill,
-                tasks,
-                purpose: RolloutPurpose::Test,
-                phase: Phase::FinalTest,
-                step: state.step,
-                dir: dir.to_owned(),
-                repeat: 0,
-                when_broken: WhenBroken::FailRun,
-            },
-        )
-        .await?;
-        let measured = measured(run, &rollouts.set);
-        state.artifacts.write_test_summary(run, dir, &rollouts).await?;
-        state.artifacts.remember_test(which, measured.score);
-        run.emit(key, EventKind::Tested { which, measured }).await?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 //! They are labelled as simulated wherever they show up. How good they are is set in `rates`.
 
 mod analyst;
+mod between;
 mod dice;
+mod forms;
 mod general_reader;
 mod merge;
 mod numbers;

@@ -169,13 +169,20 @@ fn is_folded(kind: &EventKind) -> bool {
         | EventKind::PhaseStarted(_)
         | EventKind::Baseline(_)
         | EventKind::StepFinished(_)
+        | EventKind::Compared(_)
+        | EventKind::SlowUpdated(_)
+        | EventKind::MetaSkillWritten(_)
+        | EventKind::FinalSelected(_)
         | EventKind::Tested { .. }
         | EventKind::Warning { .. } => true,
         EventKind::PreflightPassed { .. }
         | EventKind::RolledOut { .. }
         | EventKind::Reflected { .. }
         | EventKind::Aggregated { .. }
+        | EventKind::LrDecided { .. }
         | EventKind::Selected { .. }
+        | EventKind::Rewritten { .. }
+        | EventKind::Noted { .. }
         | EventKind::Updated { .. }
         | EventKind::Gated { .. } => false,
     }
@@ -191,7 +198,14 @@ fn type_word(kind: &EventKind) -> &'static str {
         EventKind::RolledOut { .. } => "rolled_out",
         EventKind::Reflected { .. } => "reflected",
         EventKind::Aggregated { .. } => "aggregated",
+        EventKind::LrDecided { .. } => "lr_decided",
         EventKind::Selected { .. } => "selected",
+        EventKind::Rewritten { .. } => "rewritten",
+        EventKind::Noted { .. } => "noted",
+        EventKind::Compared(_) => "compared",
+        EventKind::SlowUpdated(_) => "slow_updated",
+        EventKind::MetaSkillWritten(_) => "meta_skill_written",
+        EventKind::FinalSelected(_) => "final_selected",
         EventKind::Updated { .. } => "updated",
         EventKind::Gated { .. } => "gated",
         EventKind::StepFinished(_) => "step_finished",

@@ -65,7 +65,7 @@ fn row(key: Option<AnyView>, name: &'static str, value: AnyView) -> AnyView {
 /// The mark of a verdict, small enough for a line of text.
 pub(crate) fn mark_key(action: Action) -> AnyView {
     match action {
-        Action::Accept | Action::AcceptNewBest => view! {
+        Action::Accept | Action::AcceptNewBest | Action::ForceAccept => view! {
             <svg width="12" height="12" aria-hidden="true"><path class="mark-accept" d=triangle(6.0, 6.0, 4.5)/></svg>
         }
         .into_any(),
@@ -73,7 +73,10 @@ pub(crate) fn mark_key(action: Action) -> AnyView {
             <svg width="12" height="12" aria-hidden="true"><path class="mark-reject" d=cross(6.0, 6.0, 3.2)/></svg>
         }
         .into_any(),
-        Action::Inconclusive | Action::SkipNoPatches | Action::SkipNoChange => view! {
+        Action::Inconclusive
+        | Action::SkipNoPatches
+        | Action::SkipNoChange
+        | Action::SkipNoRewrite => view! {
             <svg width="12" height="12" aria-hidden="true"><path class="mark-forced" d=diamond(6.0, 6.0, 4.5)/></svg>
         }
         .into_any(),

@@ -126,11 +126,16 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
         let Some((action, score)) = point.action.zip(point.candidate) else { continue };
         let (px, py) = (x.at(f64::from(point.step)), y.at(score));
         match action {
-            Action::Accept | Action::AcceptNewBest => accepted.push_str(&triangle(px, py, r)),
+            Action::Accept | Action::AcceptNewBest | Action::ForceAccept => {
+                accepted.push_str(&triangle(px, py, r))
+            }
             Action::Reject => {
                 rejected.push_str(&cross(px, py, if layout.is_narrow { 2.8 } else { 3.6 }));
             }
-            Action::Inconclusive | Action::SkipNoPatches | Action::SkipNoChange => {
+            Action::Inconclusive
+            | Action::SkipNoPatches
+            | Action::SkipNoChange
+            | Action::SkipNoRewrite => {
                 undecided.push_str(&diamond(px, py, r));
             }
         }

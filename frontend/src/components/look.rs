@@ -43,9 +43,11 @@ impl From<Action> for Look {
         match action {
             Action::AcceptNewBest => look("accepted", "accepted", "accepted, new best"),
             Action::Accept => look("accepted", "accepted", "accepted"),
+            Action::ForceAccept => look("warning", "accepted", "kept without the gate"),
             Action::Reject => look("rejected", "rejected", "rejected"),
             Action::SkipNoPatches => look("skipped", "noimp", "no edits proposed"),
             Action::SkipNoChange => look("skipped", "noimp", "no edit applied"),
+            Action::SkipNoRewrite => look("skipped", "noimp", "no usable rewrite"),
             Action::Inconclusive => look("unverified", "unverified", "not decided"),
         }
     }

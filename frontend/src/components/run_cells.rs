@@ -22,6 +22,8 @@ pub(crate) fn status_words(run: &RunSummary) -> String {
     match (run.status, run.phase) {
         (RunStatus::Running, Some(Phase::Preflight)) => "preflight".to_owned(),
         (RunStatus::Running, Some(Phase::Baseline)) => "baseline".to_owned(),
+        (RunStatus::Running, Some(Phase::SlowUpdate { .. })) => "slow update".to_owned(),
+        (RunStatus::Running, Some(Phase::MetaSkill { .. })) => "meta skill".to_owned(),
         (RunStatus::Running, Some(Phase::FinalTest)) => "final test".to_owned(),
         (RunStatus::Running, Some(Phase::Step { step, .. })) => match run.total_steps {
             Some(total) => format!("step {step} of {total}"),

@@ -76,6 +76,8 @@ fn word(phase: Phase) -> &'static str {
         Phase::Preflight => "preflight",
         Phase::Baseline => "baseline",
         Phase::Step { stage, .. } => stage.as_str(),
+        Phase::SlowUpdate { .. } => "slow update",
+        Phase::MetaSkill { .. } => "meta skill",
         Phase::FinalTest => "test",
     }
 }

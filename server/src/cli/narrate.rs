@@ -34,6 +34,16 @@ impl Narrator {
                 vec![format!("baseline {}", with_n(measured.gate_score, measured.score))]
             }
             EventKind::StepFinished(step) => vec![self.step_line(step)],
+            EventKind::SlowUpdated(update) => {
+                if update.action.is_accepted() {
+                    self.current = update.current_score;
+                }
+                let (epoch, action) = (update.epoch, update.action.as_str());
+                vec![format!("slow update after epoch {epoch}: {action}: {}", update.reason)]
+            }
+            EventKind::FinalSelected(selection) => {
+                vec![format!("last skill: {}", selection.reason)]
+            }
             EventKind::Tested { which, measured } => self.test_line(*which, measured),
             EventKind::Warning { message, .. } => vec![format!("warning: {message}")],
             EventKind::PreflightPassed { .. }
@@ -41,7 +51,12 @@ impl Narrator {
             | EventKind::RolledOut { .. }
             | EventKind::Reflected { .. }
             | EventKind::Aggregated { .. }
+            | EventKind::LrDecided { .. }
             | EventKind::Selected { .. }
+            | EventKind::Rewritten { .. }
+            | EventKind::Noted { .. }
+            | EventKind::Compared(_)
+            | EventKind::MetaSkillWritten(_)
             | EventKind::Updated { .. }
             | EventKind::Gated { .. } => Vec::new(),
         }
@@ -62,8 +77,9 @@ impl Narrator {
             Action::AcceptNewBest | Action::Accept => {
                 format!("{head} accepted {change}: {counts}")
             }
+            Action::ForceAccept => format!("{head} kept without the gate {change}: {counts}"),
             Action::Reject => format!("{head} rejected {change}: {counts}"),
-            Action::SkipNoPatches | Action::SkipNoChange => {
+            Action::SkipNoPatches | Action::SkipNoChange | Action::SkipNoRewrite => {
                 format!("{head} skipped: {}", step.reason)
             }
             Action::Inconclusive => format!("{head} inconclusive: {}", step.reason),
@@ -82,6 +98,9 @@ impl Narrator {
             TestedSkill::Best => {
                 let before = number(self.test_initial);
                 vec![format!("test {before} → {}", with_n(score, measured.score))]
+            }
+            TestedSkill::Last => {
+                vec![format!("test of the last skill {}", with_n(score, measured.score))]
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::config::flat_json;
 use serde_json::{Map, Value};
-use skillopt_domain::config::{Resolved, RunConfig};
+use skillopt_domain::config::{Resolved, RunConfig, SlowUpdateMode};
 use skillopt_domain::spend::Role;
 use skillopt_engine::batches::RunShape;
 use std::path::{Path, PathBuf};
@@ -23,19 +23,12 @@ pub(super) fn first(
         keys.insert(format!("{role}_backend"), model.backend.as_str().into());
         keys.insert(format!("{role}_model"), model.model.clone().into());
     }
-    // What this program always does, in the words of the Python system.
-    for (key, value) in [("skill_update_mode", "patch"), ("lr_control_mode", "fixed")] {
-        keys.insert(key.to_owned(), value.into());
-    }
-    for (key, value) in [
-        ("use_gate", true),
-        ("use_slow_update", false),
-        ("use_meta_skill", false),
-        ("use_skill_aware_reflection", false),
-        ("use_semantic_density", false),
-    ] {
-        keys.insert(key.to_owned(), value.into());
-    }
+    // What follows from the settings, in the words of the Python system.
+    let optimizer = &config.optimizer;
+    keys.insert("skill_update_mode".to_owned(), optimizer.update_mode.as_str().into());
+    keys.insert("lr_control_mode".to_owned(), optimizer.budget_control().as_str().into());
+    let gated = optimizer.slow_update != SlowUpdateMode::Forced;
+    keys.insert("slow_update_gate_with_selection".to_owned(), gated.into());
     text(keys)
 }
 

@@ -1,5 +1,6 @@
 //! Settings from several sources become one checked value a key, with the place that it came from.
 
+use super::modes::canonical;
 use super::schema::{Availability, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 use super::value::{Origin, Place, Value};
 use serde::{Deserialize, Serialize};
@@ -257,6 +258,9 @@ fn convert(spec: &KeySpec, value: &Value, origin: Origin) -> Result<Value, Strin
             _ => Err(format!("expected a JSON object, got `{text}`")),
         },
         (KeyKind::Json, other) => Err(format!("expected a mapping, got `{other}`")),
+        (KeyKind::Text, Value::Json(json)) if spec.path == "evaluation.leading_words" => {
+            words(json).map(Value::Text)
+        }
         (KeyKind::Text | KeyKind::Path, Value::Json(json)) => {
             Err(format!("expected text, got `{json}`"))
         }
@@ -264,7 +268,18 @@ fn convert(spec: &KeySpec, value: &Value, origin: Origin) -> Result<Value, Strin
     }
 }
 
+/// A list of words as text with commas.
+fn words(json: &serde_json::Value) -> Result<String, String> {
+    let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
+    let words: Vec<&str> = items.iter().filter_map(serde_json::Value::as_str).collect();
+    if words.is_empty() || words.len() != items.len() {
+        return Err(format!("expected a list of words, got `{json}`"));
+    }
+    Ok(words.join(","))
+}
+
 fn choice(spec: &KeySpec, options: &[&str], given: &str) -> Result<Value, String> {
+    let given = canonical(spec.path, given);
     if options.contains(&given) {
         return Ok(Value::Text(given.to_owned()));
     }

@@ -147,6 +147,10 @@ const fn secret(path: &'static str) -> KeySpec {
     KeySpec { availability: Secret, ..off(path, &[]) }
 }
 
+const LR_CONTROL: KeyKind = Choice { options: &["fixed", "autonomous", "none"] };
+const UPDATE_MODES: KeyKind =
+    Choice { options: &["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"] };
+const PAIR_POLICIES: KeyKind = Choice { options: &["mixed", "changed", "unchanged"] };
 const OFF_FALSE: &[&str] = &["", "false"];
 const OFF_EMPTY: &[&str] = &[""];
 const AZURE_SCOPE: &[&str] = &["", "https://cognitiveservices.azure.com/.default"];
@@ -367,6 +371,17 @@ pub const KEYS: &[KeySpec] = &[
         ),
         "tokens",
     ),
+    unit(
+        key(
+            "model.rewrite_max_completion_tokens",
+            "Longest rewrite",
+            Int { min: 1, max: 1_000_000 },
+            "64000",
+            Advanced,
+            "Most tokens of one optimizer reply that holds a whole skill.",
+        ),
+        "tokens",
+    ),
     key(
         "model.token_limit_param",
         "Token limit field",
@@ -561,6 +576,22 @@ pub const KEYS: &[KeySpec] = &[
         Training,
         "From highest to lowest over all steps.",
     ),
+    key(
+        "optimizer.lr_control_mode",
+        "Budget set by",
+        LR_CONTROL,
+        "fixed",
+        Training,
+        "The schedule, the optimizer in each step, or nobody: then all that is proposed is tried.",
+    ),
+    key(
+        "optimizer.skill_update_mode",
+        "Update mode",
+        UPDATE_MODES,
+        "patch",
+        Training,
+        "Edits, suggestions that a call works into a new text, or whole new texts.",
+    ),
     unit(
         key(
             "gradient.minibatch_size",
@@ -590,6 +621,85 @@ pub const KEYS: &[KeySpec] = &[
         "false",
         Training,
         "Do not reflect on passed tasks.",
+    ),
+    // Between epochs, and what reflection may write.
+    key(
+        "optimizer.use_slow_update",
+        "Slow update",
+        Bool,
+        "false",
+        Training,
+        "From the second epoch on, compare the skills of two epochs on the same tasks and write guidance.",
+    ),
+    key(
+        "optimizer.slow_update_gate_with_selection",
+        "Gate the slow update",
+        Bool,
+        "",
+        Advanced,
+        "Keep the guidance only if it passes the gate; true when empty, unless train.compat is python.",
+    ),
+    unit(
+        key(
+            "optimizer.slow_update_samples",
+            "Compared tasks",
+            Int { min: 1, max: 100_000 },
+            "20",
+            Advanced,
+            "Train tasks that are tried with the skills of two epochs.",
+        ),
+        "tasks",
+    ),
+    key(
+        "optimizer.longitudinal_pair_policy",
+        "Compared pairs",
+        PAIR_POLICIES,
+        "mixed",
+        Advanced,
+        "Which pairs the optimizer is shown; changed and unchanged try further tasks until there are enough.",
+    ),
+    key(
+        "optimizer.use_meta_skill",
+        "Meta skill",
+        Bool,
+        "false",
+        Training,
+        "The optimizer keeps a memory of what worked from epoch to epoch. The target never sees it.",
+    ),
+    key(
+        "optimizer.use_skill_aware_reflection",
+        "Tell lapses from defects",
+        Bool,
+        "false",
+        Training,
+        "A rule that stands in the skill and was not followed becomes a note in an appendix, no new rule.",
+    ),
+    key(
+        "optimizer.skill_aware_appendix_source",
+        "Notes from",
+        Choice { options: &["both", "failure_only"] },
+        "both",
+        Advanced,
+        "Failed and passed trajectories, or failed ones only.",
+    ),
+    unit(
+        key(
+            "optimizer.skill_aware_consolidate_threshold",
+            "Condense notes above",
+            COUNT,
+            "0",
+            Advanced,
+            "With more notes than this a call condenses them; 0 for never.",
+        ),
+        "notes",
+    ),
+    key(
+        "train.compat",
+        "Compatibility",
+        Choice { options: &["none", "python"] },
+        "none",
+        Advanced,
+        "`python` takes the Python system's default where ours is stricter: guidance between epochs is not gated.",
     ),
     unit(
         key(
@@ -626,6 +736,60 @@ pub const KEYS: &[KeySpec] = &[
         "false",
         Gate,
         "Stricter: a candidate that breaks any task is rejected.",
+    ),
+    key(
+        "evaluation.use_gate",
+        "Use the gate",
+        Bool,
+        "true",
+        Gate,
+        "Off: every candidate stays, whatever its score. The best skill is still the one that measured best.",
+    ),
+    unit(
+        key(
+            "evaluation.sel_env_num",
+            "Selection tasks",
+            COUNT,
+            "0",
+            Advanced,
+            "Gate on the first tasks of the val split only; 0 for all.",
+        ),
+        "tasks",
+    ),
+    unit(
+        key(
+            "evaluation.test_env_num",
+            "Test tasks",
+            COUNT,
+            "0",
+            Advanced,
+            "Measure on the first tasks of the test split only; 0 for all.",
+        ),
+        "tasks",
+    ),
+    key(
+        "evaluation.use_semantic_density",
+        "Reward emphatic words",
+        Bool,
+        "false",
+        Advanced,
+        "Adds a bonus for words such as must and never. It rewards shouting, not results; meant for comparisons.",
+    ),
+    key(
+        "evaluation.semantic_density_weight",
+        "Weight of emphatic words",
+        Float { min: 0.0, max: 1.0 },
+        "0.05",
+        Advanced,
+        "The bonus of a skill that is made of such words only.",
+    ),
+    key(
+        "evaluation.leading_words",
+        "Emphatic words",
+        Text,
+        "",
+        Advanced,
+        "Separated by commas, or a list; those of the Python system when empty.",
     ),
     key(
         "evaluation.eval_test",
@@ -707,27 +871,10 @@ pub const KEYS: &[KeySpec] = &[
     ignored("gradient.max_analyst_rounds", "it was retired: one call reads each minibatch"),
     ignored("optimizer.meta_learning_rate", "no version of the system has used it"),
     // Parts of the reference system that are not built yet.
-    off("optimizer.lr_control_mode", &["", "fixed", "manual", "scheduler", "scheduled"]),
-    off("optimizer.skill_update_mode", &["", "patch", "edits"]),
-    off("optimizer.use_slow_update", OFF_FALSE),
-    ignored("optimizer.slow_update_samples", "slow update is off"),
-    ignored("optimizer.slow_update_gate_with_selection", "slow update is off"),
-    ignored("optimizer.longitudinal_pair_policy", "slow update is off"),
-    off("optimizer.use_meta_skill", OFF_FALSE),
-    off("optimizer.use_skill_aware_reflection", OFF_FALSE),
-    ignored("optimizer.skill_aware_appendix_source", "skill-aware reflection is off"),
-    ignored("optimizer.skill_aware_consolidate_threshold", "skill-aware reflection is off"),
-    off("evaluation.use_gate", &["", "true"]),
-    off("evaluation.use_semantic_density", OFF_FALSE),
-    ignored("evaluation.semantic_density_weight", "semantic density is off"),
-    ignored("evaluation.leading_words", "semantic density is off"),
-    off("evaluation.sel_env_num", &["", "0"]),
-    off("evaluation.test_env_num", &["", "0"]),
     off("env.max_turns", &["", "1"]),
     ignored("env.exec_timeout", "only agents that run programs use it"),
     off("model.reasoning_effort", OFF_EMPTY),
     off("model.rewrite_reasoning_effort", OFF_EMPTY),
-    ignored("model.rewrite_max_completion_tokens", "only the rewrite modes use it"),
     off("model.codex_exec_path", &["", "codex"]),
     off("model.codex_exec_sandbox", &["", "workspace-write"]),
     off("model.codex_exec_profile", OFF_EMPTY),

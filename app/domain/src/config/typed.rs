@@ -1,5 +1,9 @@
 //! The typed configuration that the engine and its adapters work with.
 
+use super::modes::{
+    AppendixSource, Density, Longitudinal, LrControl, PairPolicy, SkillAware, SlowUpdateMode,
+    UpdateMode, leading_words,
+};
 use super::resolve::{ConfigProblem, Resolved};
 use super::value::{Place, Value};
 use crate::score::GateMetric;
@@ -154,6 +158,48 @@ pub struct Optimizer {
     pub min_learning_rate: u32,
     /// Between the two.
     pub lr_scheduler: LrScheduler,
+    /// Who sets the budget.
+    #[serde(default)]
+    pub lr_control: LrControl,
+    /// What the optimizer hands in.
+    #[serde(default)]
+    pub update_mode: UpdateMode,
+    /// Guidance between epochs.
+    #[serde(default)]
+    pub slow_update: SlowUpdateMode,
+    /// What is compared between epochs.
+    #[serde(default)]
+    pub longitudinal: Longitudinal,
+    /// The optimizer keeps a memory from epoch to epoch.
+    #[serde(default)]
+    pub meta_skill: bool,
+    /// Lapses become notes in an appendix.
+    #[serde(default)]
+    pub skill_aware: Option<SkillAware>,
+    /// Most tokens of a reply that holds a whole skill.
+    #[serde(default = "default_rewrite_tokens")]
+    pub rewrite_max_tokens: u32,
+}
+
+fn default_rewrite_tokens() -> u32 {
+    64_000
+}
+
+impl Optimizer {
+    /// Who sets the budget in the update mode at hand: whole texts have none.
+    #[must_use]
+    pub fn budget_control(&self) -> LrControl {
+        match self.update_mode {
+            UpdateMode::FullRewriteMinibatch => LrControl::None,
+            UpdateMode::Patch | UpdateMode::RewriteFromSuggestions => self.lr_control,
+        }
+    }
+
+    /// Lapses are told from defects. Whole new texts leave no room for notes beside them.
+    #[must_use]
+    pub fn skill_aware(&self) -> Option<SkillAware> {
+        self.skill_aware.filter(|_| self.update_mode != UpdateMode::FullRewriteMinibatch)
+    }
 }
 
 /// Section `evaluation`.
@@ -167,6 +213,22 @@ pub struct Evaluation {
     pub no_regression: bool,
     /// Measure on the test split at the end.
     pub eval_test: bool,
+    /// A candidate must pass the gate to stay.
+    #[serde(default = "yes")]
+    pub use_gate: bool,
+    /// First tasks of the selection split; 0 for all.
+    #[serde(default)]
+    pub sel_env_num: u32,
+    /// First tasks of the test split; 0 for all.
+    #[serde(default)]
+    pub test_env_num: u32,
+    /// A bonus for emphatic words.
+    #[serde(default)]
+    pub density: Option<Density>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Section `limits`: hard caps.
@@ -433,7 +495,59 @@ impl Reader<'_> {
                 "linear" => LrScheduler::Linear,
                 _ => LrScheduler::Cosine,
             },
+            lr_control: match self.text("optimizer.lr_control_mode").as_str() {
+                "autonomous" => LrControl::Autonomous,
+                "none" => LrControl::None,
+                _ => LrControl::Fixed,
+            },
+            update_mode: match self.text("optimizer.skill_update_mode").as_str() {
+                "rewrite_from_suggestions" => UpdateMode::RewriteFromSuggestions,
+                "full_rewrite_minibatch" => UpdateMode::FullRewriteMinibatch,
+                _ => UpdateMode::Patch,
+            },
+            slow_update: self.slow_update(),
+            longitudinal: Longitudinal {
+                samples: self.count("optimizer.slow_update_samples").max(1),
+                policy: match self.text("optimizer.longitudinal_pair_policy").as_str() {
+                    "changed" => PairPolicy::Changed,
+                    "unchanged" => PairPolicy::Unchanged,
+                    _ => PairPolicy::Mixed,
+                },
+            },
+            meta_skill: self.flag("optimizer.use_meta_skill"),
+            skill_aware: self.skill_aware(),
+            rewrite_max_tokens: self.count("model.rewrite_max_completion_tokens").max(1),
         }
+    }
+
+    fn slow_update(&self) -> SlowUpdateMode {
+        let gated = match self.resolved.get("optimizer.slow_update_gate_with_selection") {
+            Value::Bool(flag) => *flag,
+            _ => self.text("train.compat") != "python",
+        };
+        match (self.flag("optimizer.use_slow_update"), gated) {
+            (false, _) => SlowUpdateMode::Off,
+            (true, true) => SlowUpdateMode::Gated,
+            (true, false) => SlowUpdateMode::Forced,
+        }
+    }
+
+    fn skill_aware(&self) -> Option<SkillAware> {
+        let threshold = self.count("optimizer.skill_aware_consolidate_threshold");
+        self.flag("optimizer.use_skill_aware_reflection").then(|| SkillAware {
+            source: match self.text("optimizer.skill_aware_appendix_source").as_str() {
+                "failure_only" => AppendixSource::FailureOnly,
+                _ => AppendixSource::Both,
+            },
+            consolidate_above: (threshold > 0).then_some(threshold),
+        })
+    }
+
+    fn density(&self) -> Option<Density> {
+        self.flag("evaluation.use_semantic_density").then(|| Density {
+            weight: self.float("evaluation.semantic_density_weight").unwrap_or(0.05),
+            words: leading_words(self.resolved.get("evaluation.leading_words")),
+        })
     }
 
     fn evaluation(&self) -> Evaluation {
@@ -446,6 +560,10 @@ impl Reader<'_> {
             gate_mixed_weight: self.float("evaluation.gate_mixed_weight").unwrap_or(0.5),
             no_regression: self.flag("evaluation.no_regression"),
             eval_test: self.flag("evaluation.eval_test"),
+            use_gate: self.flag("evaluation.use_gate"),
+            sel_env_num: self.count("evaluation.sel_env_num"),
+            test_env_num: self.count("evaluation.test_env_num"),
+            density: self.density(),
         }
     }
 
@@ -553,6 +671,42 @@ mod tests {
         let problems = config(&[(path, value)]).expect_err("refused");
         assert!(problems.iter().any(|problem| problem.message.contains(expect)), "{problems:?}");
         assert!(problems.iter().all(|problem| !problem.message.contains("sk-12345")));
+    }
+
+    #[rstest]
+    #[case(&[("optimizer.use_slow_update", "true")], SlowUpdateMode::Gated)]
+    #[case(&[("optimizer.use_slow_update", "true"), ("train.compat", "python")], SlowUpdateMode::Forced)]
+    #[case(&[("optimizer.use_slow_update", "true"), ("train.compat", "python"),
+             ("optimizer.slow_update_gate_with_selection", "true")], SlowUpdateMode::Gated)]
+    #[case(&[("optimizer.slow_update_gate_with_selection", "true")], SlowUpdateMode::Off)]
+    fn the_slow_update_is_gated_unless_someone_asks_otherwise(
+        #[case] changes: &[(&str, &str)],
+        #[case] expect: SlowUpdateMode,
+    ) {
+        assert_eq!(config(changes).expect("accepted").optimizer.slow_update, expect);
+    }
+
+    #[test]
+    fn words_of_the_reference_system_mean_the_same_here() {
+        let config = config(&[
+            ("optimizer.lr_control_mode", "no_lr"),
+            ("optimizer.skill_update_mode", "rewrite"),
+            ("optimizer.longitudinal_pair_policy", "01_10"),
+        ])
+        .expect("accepted");
+        assert_eq!(config.optimizer.lr_control, LrControl::None);
+        assert_eq!(config.optimizer.update_mode, UpdateMode::RewriteFromSuggestions);
+        assert_eq!(config.optimizer.longitudinal.policy, PairPolicy::Changed);
+    }
+
+    #[test]
+    fn emphatic_words_come_from_the_config_or_from_the_reference_system() {
+        let on = ("evaluation.use_semantic_density", "true");
+        let density = |changes: &[(&str, &str)]| config(changes).expect("ok").evaluation.density;
+        assert_eq!(density(&[]), None);
+        assert_eq!(density(&[on]).expect("on").words.len(), 11);
+        let own = density(&[on, ("evaluation.leading_words", "Must, keep")]).expect("on");
+        assert_eq!(own.words, ["must", "keep"]);
     }
 
     #[test]

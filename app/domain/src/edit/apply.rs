@@ -94,7 +94,7 @@ pub fn apply_one(doc: &SkillDoc, edit: &Edit) -> Result<SkillDoc, EditRefusal> {
     check_structure(doc, SkillDoc::parse(next))
 }
 
-fn refuse<T>(status: EditStatus, detail: impl Into<String>) -> Result<T, EditRefusal> {
+pub(super) fn refuse<T>(status: EditStatus, detail: impl Into<String>) -> Result<T, EditRefusal> {
     Err(EditRefusal { status, detail: detail.into() })
 }
 
@@ -252,7 +252,7 @@ fn refuse_duplicate(doc: &SkillDoc, content: &str) -> Result<(), EditRefusal> {
 }
 
 /// Phrases with which a model stands in for text that it does not want to repeat.
-fn stands_for_left_out_text(content: &str) -> bool {
+pub(super) fn stands_for_left_out_text(content: &str) -> bool {
     content.lines().any(|line| {
         let words = normalised_words(line);
         let short = words.split(' ').count() <= 8;
@@ -288,7 +288,7 @@ fn check_structure(before: &SkillDoc, after: SkillDoc) -> Result<SkillDoc, EditR
 
 /// A fenced code block is opened and never closed (`CommonMark`: the closing fence has the same character
 /// and at least the same length).
-fn has_open_fence(text: &str) -> bool {
+pub(super) fn has_open_fence(text: &str) -> bool {
     let mut open: Option<(char, usize)> = None;
     for line in lines(text) {
         let line = text[line.content].trim_start();

@@ -32,6 +32,17 @@ impl Fields {
         }
     }
 
+    /// Takes one field that older texts do not have.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the name when the field is of another type.
+    pub fn take_or_default<T: DeserializeOwned + Default>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<T, JsonError> {
+        Ok(self.take::<Option<T>>(name)?.unwrap_or_default())
+    }
+
     /// Takes the field that says which variant the others make up.
     ///
     /// # Errors
@@ -73,7 +84,8 @@ pub fn read_fields<'de, T: FromFields, D: Deserializer<'de>>(
     T::from_fields(&mut Fields::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// `Deserialize` for types with [`FromFields`]; for a plain struct, with all its fields named, both.
+/// `Deserialize` for types with [`FromFields`]; for a plain struct, with all its fields named, both. Fields behind
+/// `or default:` are missing in older texts.
 macro_rules! from_fields {
     ($($name:ident),+) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
@@ -82,12 +94,15 @@ macro_rules! from_fields {
             }
         }
     )+};
-    ($name:ident { $($field:ident),+ }) => {
+    ($name:ident { $($field:ident),+ $(; or default: $($late:ident),+)? }) => {
         impl $crate::json::FromFields for $name {
             fn from_fields(
                 fields: &mut $crate::json::Fields,
             ) -> Result<Self, $crate::json::JsonError> {
-                Ok(Self { $($field: fields.take(stringify!($field))?),+ })
+                Ok(Self {
+                    $($field: fields.take(stringify!($field))?,)+
+                    $($($late: fields.take_or_default(stringify!($late))?,)+)?
+                })
             }
         }
         $crate::json::from_fields!($name);

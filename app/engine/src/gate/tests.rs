@@ -46,7 +46,16 @@ fn hard(scores: &[u8]) -> Vec<TaskOutcome> {
 }
 
 fn settings(gate_metric: GateMetric, no_regression: bool) -> Evaluation {
-    Evaluation { gate_metric, gate_mixed_weight: 0.5, no_regression, eval_test: true }
+    Evaluation {
+        gate_metric,
+        gate_mixed_weight: 0.5,
+        no_regression,
+        eval_test: true,
+        use_gate: true,
+        sel_env_num: 0,
+        test_env_num: 0,
+        density: None,
+    }
 }
 
 fn decide(current: &[TaskOutcome], candidate: &[TaskOutcome], evaluation: &Evaluation) -> Verdict {
@@ -57,6 +66,7 @@ fn decide(current: &[TaskOutcome], candidate: &[TaskOutcome], evaluation: &Evalu
         evaluation,
         error_share: 0.1,
         reused: false,
+        bonus: Bonus::default(),
     })
 }
 
@@ -131,6 +141,7 @@ fn c38_broken_attempts_are_left_out_on_both_sides() {
         evaluation: &settings(GateMetric::Hard, false),
         error_share: 0.5,
         reused: false,
+        bonus: Bonus::default(),
     };
     let verdict = gate(&input);
     assert_eq!(verdict.candidate.map(|mean| mean.n), Some(7));
@@ -160,6 +171,64 @@ fn a_gain_over_current_that_does_not_reach_the_best_is_plainly_accepted() {
         evaluation: &evaluation,
         error_share: 0.1,
         reused: false,
+        bonus: Bonus::default(),
     });
     assert_eq!(verdict.action, Action::Accept);
+}
+
+#[test]
+fn without_the_gate_a_worse_candidate_stays_and_the_best_is_still_the_best() {
+    let open = Evaluation { use_gate: false, ..settings(GateMetric::Hard, false) };
+    for (candidate, expect) in [
+        (hard(&[0, 0, 0]), Action::ForceAccept),
+        (hard(&[1, 0, 0]), Action::ForceAccept),
+        (hard(&[1, 1, 0]), Action::AcceptNewBest),
+    ] {
+        let verdict = decide(&hard(&[1, 0, 0]), &candidate, &open);
+        assert_eq!(verdict.action, expect);
+        let says = verdict.reason.contains("the gate is off");
+        assert_eq!(says, expect == Action::ForceAccept, "{}", verdict.reason);
+    }
+}
+
+#[test]
+fn a_forced_current_skill_that_is_beaten_does_not_lower_the_best() {
+    let evaluation = settings(GateMetric::Hard, false);
+    let (current, best, candidate) = (hard(&[0, 0, 0]), hard(&[1, 1, 0]), hard(&[1, 0, 0]));
+    let input = GateInput {
+        current: &current,
+        best: &best,
+        candidate: &candidate,
+        evaluation: &evaluation,
+        error_share: 0.1,
+        reused: false,
+        bonus: Bonus::default(),
+    };
+    assert_eq!(gate(&input).action, Action::Accept);
+    let (best, last, is_better) = compare_last(&input).expect("compared");
+    assert!(last < best && !is_better);
+}
+
+#[test]
+fn emphatic_words_can_tip_the_scales_only_when_they_are_rewarded() {
+    let words = vec!["must".to_owned()];
+    let loud = SkillDoc::parse("You must");
+    let plain = settings(GateMetric::Hard, false);
+    assert!(bonus_of(&plain, &loud).abs() < 1e-12);
+    let density = Some(skillopt_domain::config::Density { weight: 0.1, words });
+    let rewarding = Evaluation { density, ..plain };
+    assert!((bonus_of(&rewarding, &loud) - 0.05).abs() < 1e-12);
+    let same = hard(&[1, 0]);
+    let input = GateInput {
+        current: &same,
+        best: &same,
+        candidate: &same,
+        evaluation: &rewarding,
+        error_share: 0.1,
+        reused: false,
+        bonus: Bonus { current: 0.0, best: 0.0, candidate: 0.05 },
+    };
+    let verdict = gate(&input);
+    assert_eq!(verdict.action, Action::AcceptNewBest);
+    assert_eq!(verdict.candidate_score, Some(0.55));
 }

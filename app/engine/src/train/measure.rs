@@ -52,7 +52,11 @@ pub async fn measure(
     };
     let order = MeasureOrder {
         skill: &input.train.skill,
-        tasks: input.train.splits.of(input.split),
+        tasks: match input.split {
+            crate::splits::SplitName::Train => input.train.splits.train(),
+            crate::splits::SplitName::Selection => run.selection(),
+            crate::splits::SplitName::Test => run.test(),
+        },
         purpose,
         phase: Phase::Baseline,
         step: 0,

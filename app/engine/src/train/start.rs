@@ -1,6 +1,6 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
-use super::TrainState;
+use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
 use crate::buffer::StepBuffer;
@@ -22,8 +22,8 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
     let plan = RunPlan {
         benchmark: run.ports.benchmark.name().to_owned(),
         n_train: n(splits.train()),
-        n_selection: n(splits.selection()),
-        n_test: n(splits.test()),
+        n_selection: n(run.selection()),
+        n_test: n(run.test()),
         epochs: config.train.num_epochs,
         steps_per_epoch: shape.steps_per_epoch,
         total_steps: shape.total_steps,
@@ -49,6 +49,14 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
         let message = format!("skill, line {}: {}", warning.line, warning.message);
         let key = format!("warning/skill/{}", Sha256Hex::of(&message).short());
         run.emit(&key, EventKind::Warning { code: "skill".into(), message }).await?;
+    }
+    if config.evaluation.density.is_some() {
+        let message =
+            "evaluation.use_semantic_density is on: it rewards skills for words such as must and \
+                       never, so that a gain may be louder wording and no better result"
+                .to_owned();
+        let event = EventKind::Warning { code: "semantic_density".into(), message };
+        run.emit("warning/semantic_density", event).await?;
     }
     run.write("skills/skill_v0000.md", run.input.skill.text().to_owned()).await
 }
@@ -113,7 +121,7 @@ pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainStat
         run,
         MeasureOrder {
             skill: &skill,
-            tasks: run.input.splits.selection(),
+            tasks: run.selection(),
             purpose: RolloutPurpose::Selection,
             phase: Phase::Baseline,
             step: 0,
@@ -123,17 +131,15 @@ pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainStat
         },
     )
     .await?;
-    let baseline = measured(run, &rollouts.set);
+    let baseline = measured(run, &skill, &rollouts.set);
     run.emit("baseline", EventKind::Baseline(baseline.clone())).await?;
     let mut cache = SelectionCache::default();
     cache.insert(rollouts.set, [&skill.sha(); 2]);
     Ok(TrainState {
         step: 0,
-        version: 0,
-        current: skill.clone(),
-        current_origin: "initial_skill".to_owned(),
-        best: skill,
-        best_step: 0,
+        skills: Standing::initial(&skill),
+        epoch_skill: skill,
+        memory: String::new(),
         buffer: StepBuffer::default(),
         measured: cache,
         last_was_inconclusive: false,

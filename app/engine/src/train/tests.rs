@@ -10,10 +10,16 @@ use crate::testing::{
 use rstest::rstest;
 use skillopt_domain::config::{Origin, Place, Resolved, Setting, Value, resolve};
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::RunEvent;
+use skillopt_domain::event::{EventKind, RunEvent};
 use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
+
+mod epochs;
+mod kills;
+mod lapses;
+mod modes;
+mod optimizer;
 
 /// Task `x-N` passes when the skill holds "rule <N mod 4>", unless it holds "poison".
 fn target_reply(request: &ChatRequest) -> Result<ChatReply, ModelError> {

@@ -65,7 +65,7 @@ pub(super) fn reflect(brief: &Brief<'_>, side: Side) -> Value {
 }
 
 /// The questions in a text of trajectories, each once.
-fn questions(trajectories: &str) -> BTreeSet<&str> {
+pub(super) fn questions(trajectories: &str) -> BTreeSet<&str> {
     let asked = |line: &'_ str| {
         line.strip_prefix("Task: ").or_else(|| line.strip_prefix("Question: ")).is_some()
     };
@@ -73,7 +73,7 @@ fn questions(trajectories: &str) -> BTreeSet<&str> {
     lines.filter_map(|line| line.split_once(": ")).map(|(_, question)| question.trim()).collect()
 }
 
-fn counted(questions: &BTreeSet<&str>) -> BTreeMap<Kind, usize> {
+pub(super) fn counted(questions: &BTreeSet<&str>) -> BTreeMap<Kind, usize> {
     let mut counts = BTreeMap::new();
     for question in questions {
         *counts.entry(kind_of(question)).or_default() += 1;

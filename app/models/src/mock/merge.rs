@@ -26,7 +26,12 @@ pub(super) fn merge(patches: &str) -> Value {
         }
     }
     let reasoning = format!("{n_read} edits came in; {} say something of their own.", kept.len());
-    json!({ "reasoning": reasoning, "edits": kept })
+    let list = if kept.iter().any(|item| item.get("instruction").is_some()) {
+        "revise_suggestions"
+    } else {
+        "edits"
+    };
+    json!({ "reasoning": reasoning, list: kept })
 }
 
 /// The best edits of a numbered list, by their indices.
@@ -34,7 +39,8 @@ pub(super) fn rank(list: &str, n: usize) -> Value {
     let mut entries: Vec<(usize, &str)> = list.lines().filter_map(numbered).collect();
     entries.sort_by_key(|(index, entry)| {
         let rules: Vec<Rule> = recognise_line(entry).collect();
-        let repairs = entry.trim_start().starts_with("op=delete");
+        let start = entry.trim_start();
+        let repairs = start.starts_with("op=delete") || start.starts_with("type=remove_rule");
         let harmful = !repairs && rules.iter().any(|rule| rule.is_harmful());
         (harmful, rules.is_empty() && !repairs, Reverse(support_in_words(entry)), *index)
     });
@@ -58,14 +64,20 @@ fn edits_of(patches: &str) -> Vec<Value> {
 fn collect(value: Value, edits: &mut Vec<Value>) {
     match value {
         Value::Array(items) => items.into_iter().for_each(|item| collect(item, edits)),
-        Value::Object(fields) if fields.contains_key("op") => edits.push(Value::Object(fields)),
+        Value::Object(fields)
+            if fields.contains_key("op") || fields.contains_key("instruction") =>
+        {
+            edits.push(Value::Object(fields));
+        }
         Value::Object(fields) => fields.into_iter().for_each(|(_, item)| collect(item, edits)),
         _ => {}
     }
 }
 
 fn says_the_same(left: &Value, right: &Value) -> bool {
-    if (text(left, "op") == "delete") != (text(right, "op") == "delete") {
+    let takes_out =
+        |edit: &Value| text(edit, "op") == "delete" || text(edit, "type") == "remove_rule";
+    if takes_out(left) != takes_out(right) {
         return false;
     }
     let rules = |edit: &Value| recognise_line(gist(edit)).collect::<Vec<_>>();
@@ -84,9 +96,10 @@ fn moved_to_the_end(edit: &Value) -> Value {
 }
 
 fn gist(edit: &Value) -> &str {
-    match text(edit, "content") {
-        "" => text(edit, "target"),
-        content => content,
+    match (text(edit, "content"), text(edit, "instruction")) {
+        ("", "") => text(edit, "target"),
+        ("", instruction) => instruction,
+        (content, _) => content,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The simulated optimizer: answers each kind of question of the training loop with the JSON that it asks for.
 
 use super::analyst::{self, Brief, Side};
+use super::between;
 use super::dice::sample_word;
+use super::forms::{Form, merge_texts, rewrite};
 use super::merge;
 use super::sections::{number_after, said_by, section};
 use super::simulation::Simulation;
@@ -63,14 +65,27 @@ impl Model for MockOptimizer {
 fn answer(request: &ChatRequest, sample: &Sample) -> String {
     let system = said_by(&request.messages, Speaker::System);
     let user = said_by(&request.messages, Speaker::User);
+    let part = |name: &str| section(&user, name).unwrap_or_default();
     let reply = match request.purpose {
         Purpose::Preflight | Purpose::Qa => return "OK".to_owned(),
+        Purpose::MergeFailure | Purpose::MergeSuccess | Purpose::MergeFinal
+            if Form::of(&system) == Form::Texts =>
+        {
+            merge_texts(part("patches"), part("current_skill"))
+        }
         Purpose::AnalystFailure => reflect(&system, &user, sample, Side::Failures),
         Purpose::AnalystSuccess => reflect(&system, &user, sample, Side::Successes),
         Purpose::MergeFailure | Purpose::MergeSuccess | Purpose::MergeFinal => {
             merge::merge(section(&user, "patches").unwrap_or(&user))
         }
         Purpose::Ranking => merge::rank(&user, wanted(&system, &user)),
+        Purpose::LrControl => between::budget(part("proposed_edits"), part("previous_steps")),
+        Purpose::Rewrite => rewrite(part("current_skill"), part("suggestions")),
+        Purpose::SlowUpdate => {
+            between::guidance(part("comparison"), part("current_skill"), &sample_word(sample))
+        }
+        Purpose::MetaSkill => between::memory(part("comparison"), part("current_skill")),
+        Purpose::AppendixConsolidate => between::condensed(part("reminders")),
     };
     format!("{reply:#}")
 }
@@ -90,7 +105,13 @@ fn reflect(system: &str, user: &str, sample: &Sample, side: Side) -> serde_json:
         max_edits: wanted(system, user),
         sample: &sample,
     };
-    analyst::reflect(&brief, side)
+    let mut reply = analyst::reflect(&brief, side);
+    if side == Side::Failures && system.contains("\"appendix_notes\"") {
+        reply["appendix_notes"] = between::reminders(brief.trajectories, skill).into();
+    }
+    let edits = reply["patch"]["edits"].as_array().cloned().unwrap_or_default();
+    reply["patch"] = Form::of(system).patch(&reply["patch"]["reasoning"], &edits, skill);
+    reply
 }
 
 fn wanted(system: &str, user: &str) -> usize {

@@ -49,6 +49,8 @@ pub(super) const HARMFUL_WHEN_BAD: f64 = 0.70;
 pub(super) const USELESS_BESIDE_BAD: f64 = 0.50;
 /// A reader of successes proposes a useless edit.
 pub(super) const USELESS_FROM_SUCCESS: f64 = 0.25;
+/// Guidance between epochs is about what fails, not useless.
+pub(super) const GUIDANCE_HELPS: f64 = 0.75;
 /// A rule takes the place of the line that says that there are no rules yet.
 pub(super) const REPLACES_PLACEHOLDER: f64 = 0.60;
 /// A rule goes below an existing one instead of to the end.

@@ -122,6 +122,7 @@ async fn the_stored_fold_equals_the_fold_of_the_journal(#[case] kind: Kind) {
                 levels: 0,
                 n_fallbacks: 0,
                 edits: vec![],
+                proposals: vec![],
             },
         ),
         ("test", measured_best),

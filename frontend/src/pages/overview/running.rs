@@ -74,6 +74,8 @@ fn phase_words(run: &RunSummary) -> String {
         Some(Phase::Step { stage, .. }) => stage_look(stage).0.to_owned(),
         Some(Phase::Preflight) => "Test calls".to_owned(),
         Some(Phase::Baseline) => "Measuring the initial skill".to_owned(),
+        Some(Phase::SlowUpdate { .. }) => "Comparing two epochs".to_owned(),
+        Some(Phase::MetaSkill { .. }) => "Renewing the optimizer's memory".to_owned(),
         Some(Phase::FinalTest) => "Measuring on the test split".to_owned(),
         None => fmt::capital(Look::from(run.status).word),
     }

@@ -8,7 +8,7 @@ use skillopt_domain::event::{EventKind, Measured, StepSummary, TestedSkill};
 use skillopt_domain::run::Phase;
 
 /// The words for filters, in the order of a run; also the `type` of the JSON.
-pub(crate) const TYPES: [&str; 13] = [
+pub(crate) const TYPES: [&str; 20] = [
     "status",
     "planned",
     "preflight_passed",
@@ -17,10 +17,17 @@ pub(crate) const TYPES: [&str; 13] = [
     "rolled_out",
     "reflected",
     "aggregated",
+    "lr_decided",
     "selected",
+    "rewritten",
+    "noted",
     "updated",
     "gated",
     "step_finished",
+    "compared",
+    "slow_updated",
+    "meta_skill_written",
+    "final_selected",
     "tested",
 ];
 
@@ -35,7 +42,14 @@ pub(crate) fn type_word(kind: &EventKind) -> &'static str {
         EventKind::RolledOut { .. } => "rolled_out",
         EventKind::Reflected { .. } => "reflected",
         EventKind::Aggregated { .. } => "aggregated",
+        EventKind::LrDecided { .. } => "lr_decided",
         EventKind::Selected { .. } => "selected",
+        EventKind::Rewritten { .. } => "rewritten",
+        EventKind::Noted { .. } => "noted",
+        EventKind::Compared(_) => "compared",
+        EventKind::SlowUpdated(_) => "slow_updated",
+        EventKind::MetaSkillWritten(_) => "meta_skill_written",
+        EventKind::FinalSelected(_) => "final_selected",
         EventKind::Updated { .. } => "updated",
         EventKind::Gated { .. } => "gated",
         EventKind::StepFinished(_) => "step_finished",
@@ -65,7 +79,12 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
         EventKind::Reflected { .. } => ("idle", "search"),
         EventKind::Aggregated { .. } => ("idle", "merge"),
         EventKind::Selected { .. } => ("idle", "filter"),
-        EventKind::Updated { .. } => ("idle", "pencil"),
+        EventKind::LrDecided { .. } => ("idle", "filter"),
+        EventKind::Updated { .. } | EventKind::Rewritten { .. } | EventKind::Noted { .. } => {
+            ("idle", "pencil")
+        }
+        EventKind::Compared(_) | EventKind::FinalSelected(_) => ("idle", "gate"),
+        EventKind::SlowUpdated(_) | EventKind::MetaSkillWritten(_) => ("idle", "pencil"),
     }
 }
 
@@ -116,7 +135,7 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             let before = fmt::plural(u64::from(*n_edits_in), "edit", "edits");
             format!("Step {step}: {before} merged into {}.", edits.len())
         }
-        EventKind::Selected { step, budget, ranking, edits } => {
+        EventKind::Selected { step, budget, ranking, edits, .. } => {
             format!(
                 "Step {step}: {} for a budget of {budget}; {}.",
                 fmt::plural(u64::try_from(edits.len()).unwrap_or(0), "edit", "edits"),
@@ -136,10 +155,35 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             let which = match which {
                 TestedSkill::Initial => "Initial",
                 TestedSkill::Best => "Best",
+                TestedSkill::Last => "Last",
             };
             format!("{which} skill on the test split: {}.", measured_words(measured))
         }
         EventKind::Warning { message, .. } => message.clone(),
+        EventKind::LrDecided { step, decision } => format!(
+            "Step {step}: the optimizer set the budget to {} of {}. {}",
+            decision.learning_rate, decision.available, decision.reasoning
+        ),
+        EventKind::Rewritten { step, report } => {
+            format!("Step {step}, new text: {} {}", report.status.label(), report.detail)
+        }
+        EventKind::Noted { step, appendix } => format!(
+            "Step {step}: {} added to the appendix, {} in all.",
+            fmt::plural(u64::from(appendix.n_added), "note", "notes"),
+            appendix.notes.len()
+        ),
+        EventKind::Compared(comparison) => format!(
+            "Epoch {}: {} tried with the skills of two epochs.",
+            comparison.epoch,
+            fmt::plural(u64::from(comparison.n_tried), "task", "tasks")
+        ),
+        EventKind::SlowUpdated(update) => {
+            format!("Slow update after epoch {}: {}", update.epoch, update.reason)
+        }
+        EventKind::MetaSkillWritten(memory) => {
+            format!("Epoch {}: the optimizer's memory: {}", memory.epoch, memory.action.as_str())
+        }
+        EventKind::FinalSelected(selection) => format!("Last skill: {}", selection.reason),
     }
 }
 
@@ -148,6 +192,10 @@ fn phase_words(phase: Phase) -> String {
         Phase::Preflight => "Preflight began.".to_owned(),
         Phase::Baseline => "The initial skill is being measured.".to_owned(),
         Phase::Step { step, stage } => format!("Step {step}: {} began.", stage.as_str()),
+        Phase::SlowUpdate { epoch } => format!("The slow update after epoch {epoch} began."),
+        Phase::MetaSkill { epoch } => {
+            format!("The optimizer's memory is renewed after epoch {epoch}.")
+        }
         Phase::FinalTest => "The final test began.".to_owned(),
     }
 }

@@ -26,9 +26,11 @@ fn ending(action: Action) -> (&'static str, &'static str) {
     match action {
         Action::AcceptNewBest => ("Accepted", " as new best."),
         Action::Accept => ("Accepted", "."),
+        Action::ForceAccept => ("Kept", " because the gate is off."),
         Action::Reject => ("Rejected", "."),
         Action::SkipNoPatches => ("No edit was proposed", ", so there was nothing to test."),
         Action::SkipNoChange => ("No edit applied", ", so there was nothing to test."),
+        Action::SkipNoRewrite => ("No new text could be used", ", so there was nothing to test."),
         Action::Inconclusive => ("Not decided", "."),
     }
 }

@@ -22,8 +22,12 @@ pub(super) struct Filters {
     pub(super) text: QueryValue<String>,
 }
 
-const PURPOSES: [RolloutPurpose; 3] =
-    [RolloutPurpose::Train, RolloutPurpose::Selection, RolloutPurpose::Test];
+const PURPOSES: [RolloutPurpose; 4] = [
+    RolloutPurpose::Train,
+    RolloutPurpose::Longitudinal,
+    RolloutPurpose::Selection,
+    RolloutPurpose::Test,
+];
 
 impl Filters {
     pub(super) fn new() -> Self {
@@ -154,7 +158,7 @@ fn PurposeSelect(filters: Filters) -> impl IntoView {
     view! {
         <div class="input" data-size="search">
             <select aria-label="Split" on:change=handler(choose)>
-                {option("", "All splits")}{option("train", "Train")}{option("selection", "Selection")}{option("test", "Test")}
+                {option("", "All splits")}{option("train", "Train")}{option("longitudinal", "Between epochs")}{option("selection", "Selection")}{option("test", "Test")}
             </select>
             <Icon name="down"/>
         </div>

@@ -109,6 +109,8 @@ fn with_phase(word: &str, view: &RunView) -> String {
     match (view.phase.filter(|_| view.status.is_live()), total) {
         (Some(Phase::Preflight), _) => format!("{word}, preflight"),
         (Some(Phase::Baseline), _) => format!("{word}, baseline"),
+        (Some(Phase::SlowUpdate { .. }), _) => format!("{word}, slow update"),
+        (Some(Phase::MetaSkill { .. }), _) => format!("{word}, meta skill"),
         (Some(Phase::FinalTest), _) => format!("{word}, final test"),
         (Some(Phase::Step { step, .. }), Some(total)) => format!("{word}, step {step} of {total}"),
         (Some(Phase::Step { step, .. }), None) => format!("{word}, step {step}"),

@@ -85,13 +85,8 @@ fn c87_an_empty_text_does_not_hide_a_weaker_source() {
 fn c87_a_base_may_ask_for_what_is_not_built_when_a_stronger_source_does_not() {
     let settings = [
         from(Origin::Base, "model.target_backend", "claude_chat"),
-        Setting { value: Value::Bool(true), ..from(Origin::Base, "optimizer.use_slow_update", "") },
         from(Origin::Base, "model.reasoning_effort", "medium"),
         from(Origin::Flag, "model.target_backend", "mock"),
-        Setting {
-            value: Value::Bool(false),
-            ..from(Origin::File, "optimizer.use_slow_update", "")
-        },
         from(Origin::File, "model.reasoning_effort", ""),
     ];
     assert_eq!(resolve(&settings).expect("accepted").get("model.target_backend"), &text("mock"));
@@ -124,10 +119,9 @@ fn c89_values_that_would_hang_are_refused(#[case] path: &str, #[case] value: i64
 }
 
 #[rstest]
-#[case("optimizer.use_slow_update", Value::Bool(true))]
-#[case("optimizer.skill_update_mode", text("full_rewrite"))]
+#[case("model.reasoning_effort", text("high"))]
 #[case("model.target_backend", text("claude_chat"))]
-#[case("evaluation.use_gate", Value::Bool(false))]
+#[case("env.max_turns", Value::Int(3))]
 fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Value) {
     let message = message(file(path, value));
     assert!(message.contains("not built yet"), "{message}");
@@ -136,9 +130,8 @@ fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Va
 #[test]
 fn later_features_are_accepted_when_off() {
     let settings = [
-        file("optimizer.use_slow_update", Value::Bool(false)),
-        file("optimizer.skill_update_mode", text("patch")),
-        file("evaluation.use_gate", Value::Bool(true)),
+        file("model.copilot_exec_allow_all_tools", Value::Bool(false)),
+        file("env.max_turns", Value::Int(1)),
     ];
     assert!(resolve(&settings).is_ok());
 }
@@ -154,4 +147,12 @@ fn every_default_has_the_type_of_its_key() {
     for spec in KEYS.iter().filter(|spec| !spec.default.is_empty()) {
         assert_ne!(default_of(spec), Value::Null, "{}", spec.path);
     }
+}
+
+#[test]
+fn a_list_of_words_is_text_with_commas_and_anything_else_is_refused() {
+    let list = |json| file("evaluation.leading_words", Value::Json(json));
+    let resolved = resolve(&[list(serde_json::json!(["must", "keep"]))]).expect("accepted");
+    assert_eq!(resolved.get("evaluation.leading_words"), &text("must,keep"));
+    assert!(message(list(serde_json::json!(["must", 7]))).contains("list of words"));
 }
