@@ -29,7 +29,7 @@ pub(crate) enum LiveState {
 #[derive(Clone, Copy)]
 pub(crate) struct LiveStates(RwSignal<States>);
 
-/// One or two: a stream for the runs and one for the run that is shown. The newest comes last.
+/// One or two: a stream for the runs and one for the run that is shown.
 type States = Vec<(u32, LiveState)>;
 
 impl LiveStates {
@@ -39,7 +39,8 @@ impl LiveStates {
     }
 
     fn add(self) -> u32 {
-        let id = self.0.with_untracked(|states| states.last().map_or(0, |(last, _)| last + 1));
+        let id =
+            self.0.with_untracked(|states| states.iter().map(|(id, _)| id + 1).max().unwrap_or(0));
         self.set(id, LiveState::Connecting);
         id
     }

@@ -1,4 +1,8 @@
 //! The dashboard. Starts the application; everything else lives in the modules.
+#![allow(
+    clippy::redundant_closure,
+    reason = "`view!` gives one type to all closures that are written inside it, not to those that are only named there"
+)]
 #![allow(unreachable_pub, reason = "`#[component]` writes `pub` for items that are narrower")]
 
 mod api;

@@ -6,9 +6,11 @@ use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::any::Any;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// An answer, whatever it is.
 type Answer = Arc<dyn Any + Send + Sync>;
@@ -77,11 +79,14 @@ impl Core {
             core.asked.track();
             let number = newest.get_value() + 1;
             newest.set_value(number);
-            let fetching = fetch();
+            let mut fetching = fetch();
+            // Given up where it stands when another fetch began meanwhile, or when the page is gone.
+            let newest_only = poll_fn(move |context| match newest.try_get_value() {
+                Some(newest) if newest == number => fetching.as_mut().poll(context).map(Some),
+                _ => Poll::Ready(None),
+            });
             spawn_local(async move {
-                let answer = fetching.await;
-                // Another fetch began meanwhile, or the page is gone.
-                if newest.try_get_value() == Some(number) {
+                if let Some(answer) = newest_only.await {
                     core.answer.set(Some(answer));
                 }
             });
@@ -92,11 +97,5 @@ impl Core {
     /// Asks again.
     pub(crate) fn again(self) {
         self.asked.update(|asked| *asked += 1);
-    }
-}
-
-impl std::fmt::Debug for Core {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Core")
     }
 }
