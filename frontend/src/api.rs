@@ -12,10 +12,12 @@ pub(crate) use runs::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};
 pub(crate) use setup::*;
 
-use gloo_net::http::{Request, Response};
+use gloo_net::http::{Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use skillopt_domain::json;
+use skillopt_domain::json::Json;
+use std::future::Future;
+use std::pin::Pin;
 
 /// Every answer of this API, or why there is none.
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
@@ -23,29 +25,44 @@ pub(crate) type ApiResult<T> = Result<T, ApiError>;
 const BASE: &str = "/api/v1";
 
 async fn get<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
-    let sent = Request::get(&format!("{BASE}/{path}")).header("accept", "application/json").send();
-    read(sent.await.map_err(|err| ApiError::unreachable(&err.to_string()))?).await
+    read(ask(Request::get(&format!("{BASE}/{path}")), None).await?)
 }
 
 async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
-    read(send_json(path, body).await?).await
+    let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
+    post_text(path, body).await
 }
 
 /// For actions without a body: an empty object, so that the content type check of the server holds.
 async fn post_empty<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
-    post(path, &serde_json::Map::new()).await
+    post_text(path, "{}".to_owned()).await
 }
 
-async fn send_json(path: &str, body: &impl Serialize) -> ApiResult<Response> {
-    let request = Request::post(&format!("{BASE}/{path}"))
-        .json(body)
-        .map_err(|err| ApiError::unreadable(&err.to_string()))?;
-    request.send().await.map_err(|err| ApiError::unreachable(&err.to_string()))
+async fn post_text<T: DeserializeOwned>(path: &str, body: String) -> ApiResult<T> {
+    read(ask(Request::post(&format!("{BASE}/{path}")), Some(body)).await?)
 }
 
-async fn read<T: DeserializeOwned>(response: Response) -> ApiResult<T> {
-    let text = text_of(response).await?;
-    json::from_str(&text).map_err(|err| ApiError::unreadable(&err.to_string()))
+/// Sends a request, with JSON text as its body, and waits for its answer. Boxed and the same for all calls: a
+/// state machine of its own for each type that is asked for would be compiled many times.
+fn ask(
+    request: RequestBuilder,
+    body: Option<String>,
+) -> Pin<Box<dyn Future<Output = ApiResult<Json>>>> {
+    Box::pin(async move {
+        let request = request.header("accept", "application/json");
+        let request = match body {
+            Some(body) => request.header("content-type", "application/json").body(body),
+            None => request.build(),
+        };
+        let request = request.map_err(|err| ApiError::unreadable(&err.to_string()))?;
+        let sent = request.send().await;
+        let text = text_of(sent.map_err(|err| ApiError::unreachable(&err.to_string()))?).await?;
+        Json::parse(&text).map_err(|err| ApiError::unreadable(&err.to_string()))
+    })
+}
+
+fn read<T: DeserializeOwned>(answer: Json) -> ApiResult<T> {
+    T::deserialize(answer).map_err(|err| ApiError::unreadable(&err.to_string()))
 }
 
 async fn text_of(response: Response) -> ApiResult<String> {

@@ -196,13 +196,13 @@ impl FromFields for EventKind {
             "status" => {
                 Self::Status { status: fields.take("status")?, detail: fields.take("detail")? }
             }
-            "planned" => Self::Planned(fields.take_rest()?),
+            "planned" => Self::Planned(RunPlan::from_fields(fields)?),
             "preflight_passed" => Self::PreflightPassed {
                 role: fields.take("role")?,
                 latency_ms: fields.take("latency_ms")?,
             },
             "phase_started" => Self::PhaseStarted(Phase::from_fields(fields)?),
-            "baseline" => Self::Baseline(fields.take_rest()?),
+            "baseline" => Self::Baseline(Measured::from_fields(fields)?),
             "rolled_out" => Self::RolledOut {
                 step: fields.take("step")?,
                 score: fields.take("score")?,
@@ -250,7 +250,7 @@ impl FromFields for EventKind {
                 verdict: fields.take("verdict")?,
                 set: fields.take("set")?,
             },
-            "step_finished" => Self::StepFinished(fields.take_rest()?),
+            "step_finished" => Self::StepFinished(StepSummary::from_fields(fields)?),
             "compared" => Self::Compared(fields.take_rest()?),
             "slow_updated" => Self::SlowUpdated(fields.take_rest()?),
             "meta_skill_written" => Self::MetaSkillWritten(fields.take_rest()?),

@@ -51,8 +51,17 @@ struct Complaint {
 /// # Errors
 /// [`JsonError`] when the text is no JSON, or not of this type.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
-    let value: Json = serde_json::from_str(text).map_err(|err| JsonError::new(err.to_string()))?;
-    T::deserialize(value)
+    T::deserialize(Json::parse(text)?)
+}
+
+impl Json {
+    /// Parses JSON text.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the line and column at which the text is no JSON.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        serde_json::from_str(text).map_err(|err| JsonError::new(err.to_string()))
+    }
 }
 
 impl JsonError {

@@ -21,7 +21,7 @@ pub struct RenderedSkill {
 /// A piece of Markdown. All text is untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "node", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(no_recursion))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MarkdownNode {
     /// Words. A line end in them is a blank.
     Text {
@@ -47,6 +47,7 @@ pub enum MarkdownNode {
         /// 1 to 6.
         level: u8,
         /// What it says.
+        #[cfg_attr(feature = "openapi", schema(no_recursion))]
         children: Vec<MarkdownNode>,
     },
     /// A list.
@@ -54,6 +55,7 @@ pub enum MarkdownNode {
         /// The first number; `None` for bullets.
         first: Option<u64>,
         /// Its items.
+        #[cfg_attr(feature = "openapi", schema(no_recursion))]
         children: Vec<MarkdownNode>,
     },
     /// A link.
@@ -61,6 +63,7 @@ pub enum MarkdownNode {
         /// Where it leads; `None` when that may not be followed.
         address: Option<WebAddress>,
         /// Its words.
+        #[cfg_attr(feature = "openapi", schema(no_recursion))]
         children: Vec<MarkdownNode>,
     },
     /// Anything else that holds nodes.
@@ -68,6 +71,7 @@ pub enum MarkdownNode {
         /// What it is.
         kind: GroupKind,
         /// What it holds.
+        #[cfg_attr(feature = "openapi", schema(no_recursion))]
         children: Vec<MarkdownNode>,
     },
 }
