@@ -127,7 +127,9 @@ mod tests {
         assert_eq!(one(&mut window, false), Some(Verdict::RefusesAll));
         one(&mut window, true);
         assert_eq!(one(&mut window, false), Some(Verdict::Busy));
-        (0..20).for_each(|_| drop(one(&mut window, false)));
+        for _ in 0..20 {
+            one(&mut window, false);
+        }
         assert_eq!(window.limit(), 1);
     }
 
@@ -135,7 +137,9 @@ mod tests {
     fn answers_widen_it_fast_up_to_half_of_what_was_and_then_slowly() {
         let mut window = Window::new(16);
         starting(&mut window, 16);
-        (0..16).for_each(|_| drop(end(&mut window, false)));
+        for _ in 0..16 {
+            end(&mut window, false);
+        }
         let limits: Vec<usize> = (0..20)
             .map(|_| {
                 window.started();
