@@ -105,8 +105,8 @@ impl Before {
     }
 }
 
-/// Appends an event once and updates what is folded from it. `spend` is the run's total, when known. Both heads
-/// must have been read in the same transaction.
+/// Appends an event once and updates what is folded from it. `spend` is the run's total, when known. `head` and
+/// `before` must have been read in the transaction of `conn`.
 pub(crate) async fn append(
     conn: &mut SqliteConnection,
     (head, before): (&RunHead, &Before),

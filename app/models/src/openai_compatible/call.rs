@@ -91,9 +91,9 @@ impl<'a> Call<'a> {
             Err(failure) => {
                 let wait = failure.again.named_wait();
                 if failure.is_one_too_many() {
-                    permit.refused(wait)
+                    permit.refused(wait);
                 } else {
-                    drop(permit)
+                    drop(permit);
                 }
                 self.after(&failure, start.elapsed(), &body)
             }
