@@ -59,11 +59,12 @@ pub fn main() -> ExitCode {
     };
     let mut output = Output::of_process();
     log_to_stderr(matches!(cli.command, Command::Serve(_)));
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if !matches!(cli.command, Command::Serve(_)) {
-        // One run computes on a thread of its own; more workers would only wake each other.
-        builder.worker_threads(1);
-    }
+    let mut builder = if matches!(cli.command, Command::Serve(_)) {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        // One run is one chain of answers and small decisions: a second thread would only be woken by each.
+        tokio::runtime::Builder::new_current_thread()
+    };
     let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(err) => {

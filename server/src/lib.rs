@@ -3,6 +3,7 @@
 //! The training loop itself lives in `skillopt-engine`; no decision about edits or gates is taken here.
 
 pub mod adopt;
+mod causes;
 pub mod cli;
 pub mod config;
 pub mod host;

@@ -4,6 +4,7 @@
 
 mod desk;
 
+use crate::causes::causes;
 use async_trait::async_trait;
 use desk::{Desk, Waiting};
 use skillopt_domain::api::RunQuery;
@@ -27,9 +28,16 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// Drives one run from its lease to its end.
 #[async_trait]
 pub trait Driver: Send + Sync + Debug {
-    /// Works until the run is over, and leaves its last state in the store. When `interrupt` fires it stops
-    /// soon and leaves the run `interrupted`, to be resumed later.
-    async fn drive(&self, run: &RunId, leash: (RunControl, RunCtx), interrupt: CancellationToken);
+    /// Works until the run is over, and leaves its last state in the store. A run that is no longer in the state
+    /// `from` when it is taken is left alone: a person has changed it in the meantime. When `interrupt` fires it
+    /// stops soon and leaves the run `interrupted`, to be resumed later.
+    async fn drive(
+        &self,
+        run: &RunId,
+        from: RunStatus,
+        leash: (RunControl, RunCtx),
+        interrupt: CancellationToken,
+    );
 }
 
 /// Why an action was not done.
@@ -93,7 +101,7 @@ impl Supervisor {
     /// [`Supervisor::shut_down`].
     pub async fn watch(&self) {
         if let Err(err) = self.take_up_queue().await {
-            tracing::error!("cannot read the queue of runs: {err}");
+            tracing::error!("cannot read the queue of runs: {}", causes(&err));
         }
         let mut reap = tokio::time::interval(REAP);
         loop {
@@ -229,22 +237,22 @@ impl Supervisor {
             let Some(waiting) = self.desk().next() else { return };
             // A person may have cancelled or resumed it elsewhere while it waited.
             match self.inner.store.run_row(&waiting.run).await {
-                Ok(row) if row.status == waiting.from => self.start(waiting.run),
+                Ok(row) if row.status == waiting.from => self.start(waiting),
                 Ok(_) => self.desk().leave(&waiting.run),
                 Err(err) => {
-                    tracing::error!(run.id = %waiting.run, "cannot start the run: {err}");
+                    tracing::error!(run.id = %waiting.run, "cannot start the run: {}", causes(&err));
                     self.desk().leave(&waiting.run);
                 }
             }
         }
     }
 
-    fn start(&self, run: RunId) {
-        let place = Place { supervisor: self.clone(), run };
+    fn start(&self, waiting: Waiting) {
+        let place = Place { supervisor: self.clone(), run: waiting.run };
         let interrupt = self.inner.stop.child_token();
         let driver = self.inner.driver.clone();
         self.inner.tasks.spawn(async move {
-            driver.drive(&place.run, RunControl::new(), interrupt).await;
+            driver.drive(&place.run, waiting.from, RunControl::new(), interrupt).await;
         });
     }
 
@@ -255,7 +263,7 @@ impl Supervisor {
                     tracing::warn!(run.id = %run, "the process that owned the run is gone");
                 }
             }
-            Err(err) => tracing::error!("cannot look for orphaned runs: {err}"),
+            Err(err) => tracing::error!("cannot look for orphaned runs: {}", causes(&err)),
         }
     }
 }

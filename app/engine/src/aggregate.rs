@@ -7,9 +7,8 @@ use crate::prompts::{Prompt, PromptVars, section, system_message};
 use crate::proposal::Proposal;
 use crate::reflect::{Reflection, reply_limit};
 use crate::reply::ReplyError;
-use crate::run::{Run, Ticker, TrainError, drain};
+use crate::run::{Run, Ticker, TrainError, Work, in_order};
 use crate::structured::{Asked, Question, ask, remember_failure};
-use futures::StreamExt;
 use serde_json::Value;
 use skillopt_domain::config::UpdateMode;
 use skillopt_domain::edit::SourceType;
@@ -94,7 +93,6 @@ async fn merge_side(
 ) -> Result<Merged, TrainError> {
     let config = &run.input.config.gradient;
     let group = usize::try_from(config.merge_batch_size).unwrap_or(2).max(2);
-    let workers = usize::try_from(config.analyst_workers).unwrap_or(1).max(1);
     let purpose = match source {
         SourceType::Failure => Purpose::MergeFailure,
         SourceType::Success => Purpose::MergeSuccess,
@@ -103,21 +101,20 @@ async fn merge_side(
     while patches.len() > 1 {
         merged.levels += 1;
         let level = merged.levels;
-        let results = futures::stream::iter(patches.chunks(group).enumerate())
-            .map(|(at, chunk)| async move {
+        let merges = patches.chunks(group).map(|chunk| -> Work<'_, (Patch, bool)> {
+            Box::pin(async move {
                 if let [single] = chunk {
-                    return Ok((at, single.clone(), false));
+                    return Ok((single.clone(), false));
                 }
                 let (patch, fell_back) = merge_once(run, order, purpose, chunk, level).await?;
                 ticker.done(fell_back);
-                Ok::<_, TrainError>((at, patch, fell_back))
+                Ok((patch, fell_back))
             })
-            .buffer_unordered(workers);
-        let mut results = drain(results).await?;
-        results.sort_by_key(|(at, ..)| *at);
+        });
+        let results = in_order(config.analyst_workers, merges).await?;
         merged.n_fallbacks +=
-            results.iter().map(|(_, _, fell_back)| u32::from(*fell_back)).sum::<u32>();
-        patches = results.into_iter().map(|(_, patch, _)| patch).collect();
+            results.iter().map(|(_, fell_back)| u32::from(*fell_back)).sum::<u32>();
+        patches = results.into_iter().map(|(patch, _)| patch).collect();
     }
     merged.patch = patches.pop().unwrap_or_default();
     Ok(merged)

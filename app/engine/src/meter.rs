@@ -271,7 +271,10 @@ impl Admission<'_> {
         spend.failed_attempts += u64::from(error.attempts);
         spend.prompt_tokens += prompt_tokens;
         spend.completion_tokens += completion_tokens;
-        spend.cost_usd_micros += error.billed.cost_usd_micros;
+        spend.cost_usd_micros += error.billed.cost_usd_micros.unwrap_or_default();
+        if error.billed.cost_usd_micros.is_none() {
+            spend.unpriced_calls += u64::from(error.billed.answers);
+        }
     }
 }
 
@@ -284,5 +287,39 @@ impl Drop for Admission<'_> {
         state.reserved_cost = state.reserved_cost.saturating_sub(cost);
         drop(state);
         self.meter.settled.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::{Billed, ModelErrorKind};
+    use crate::testing::TickingClock;
+
+    fn spend_of(billed: Billed) -> Spend {
+        let limits = Limits {
+            max_calls: None,
+            max_tokens: None,
+            max_cost_usd_micros: None,
+            max_ms: None,
+            error_share: 0.1,
+        };
+        let meter = Meter::new(limits, Prior::default(), Arc::new(TickingClock::default()));
+        let admission = meter.admit(WorstCase::default()).expect("no cap").expect("room");
+        let (kind, message) = (ModelErrorKind::Empty, "nothing".to_owned());
+        admission.settle_failed(Role::Target, &ModelError { kind, message, attempts: 3, billed });
+        meter.spend().target
+    }
+
+    #[test]
+    fn c47_a_billed_failure_without_a_price_makes_the_cost_unknown() {
+        let usage = Usage { prompt_tokens: 30, completion_tokens: 3 };
+        let unknown = spend_of(Billed { answers: 3, usage, cost_usd_micros: None });
+        assert_eq!((unknown.calls, unknown.unpriced_calls), (3, 3));
+        assert_eq!(unknown.known_cost_usd_micros(), None);
+        let known = spend_of(Billed { answers: 3, usage, cost_usd_micros: Some(7) });
+        assert_eq!(known.known_cost_usd_micros(), Some(7));
+        let free = spend_of(Billed::default());
+        assert_eq!((free.calls, free.known_cost_usd_micros()), (0, Some(0)));
     }
 }

@@ -182,8 +182,8 @@ pub struct Billed {
     pub answers: u32,
     /// Their tokens.
     pub usage: Usage,
-    /// Their cost in millionths of a dollar, where a price is known.
-    pub cost_usd_micros: u64,
+    /// Their cost in millionths of a dollar; `None` when no price is known.
+    pub cost_usd_micros: Option<u64>,
 }
 
 /// Kinds of failure, by what has to happen next.

@@ -7,10 +7,9 @@ use crate::ports::{Purpose, RolloutRecord};
 use crate::prompts::{Prompt, PromptVars, one_line, section, system_message};
 use crate::reply::{Parsed, ReplyError};
 use crate::rng::PythonRandom;
-use crate::run::{Run, TrainError, drain};
+use crate::run::{Run, TrainError, Work, in_order};
 use crate::structured::{Asked, Question, ask, remember_failure};
 use crate::trajectory::{Room, write_trajectory};
-use futures::StreamExt;
 use serde_json::{Value, json};
 use skillopt_domain::config::{AppendixSource, UpdateMode};
 use skillopt_domain::edit::SourceType;
@@ -77,20 +76,17 @@ pub(crate) async fn reflect(
         .iter()
         .flat_map(|batch| minibatches(batch, size, config.failure_only))
         .collect();
-    let workers = usize::try_from(config.analyst_workers).unwrap_or(1).max(1);
     let ticker =
         run.tick(Phase::Step { step: order.step, stage: Stage::Reflect }, minibatches.len());
     let ticker = &ticker;
-    let results = futures::stream::iter(minibatches.iter().enumerate())
-        .map(|(at, minibatch)| async move {
+    let readings = minibatches.iter().map(|minibatch| -> Work<'_, Asked<Reading>> {
+        Box::pin(async move {
             let result = read_minibatch(run, order, minibatch).await;
             ticker.done(matches!(result, Ok(Asked::Lost { .. } | Asked::Failed { .. })));
-            result.map(|asked| (at, asked))
+            result
         })
-        .buffer_unordered(workers);
-    let mut asked = drain(results).await?;
-    asked.sort_by_key(|(at, _)| *at);
-    let asked: Vec<Asked<Reading>> = asked.into_iter().map(|(_, asked)| asked).collect();
+    });
+    let asked = in_order(config.analyst_workers, readings).await?;
     stop_when_dead(&asked)?;
     collect(run, &minibatches, asked, order.max_items).await
 }

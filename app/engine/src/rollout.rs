@@ -3,8 +3,7 @@
 
 use crate::calls::Answer;
 use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task};
-use crate::run::{Run, Ticker, TrainError, drain};
-use futures::StreamExt;
+use crate::run::{Run, Ticker, TrainError, Work, in_order};
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
 };
@@ -120,14 +119,14 @@ async fn attempt_all(
     indices: &[usize],
     records: &mut [Option<RolloutRecord>],
 ) -> Result<(), TrainError> {
-    let workers = usize::try_from(run.input.config.env.workers).unwrap_or(1).max(1);
     let ticker = run.tick(order.phase, indices.len());
     let ticker = &ticker;
-    let results = futures::stream::iter(indices.iter().copied())
-        .map(|at| async move { Ok((at, attempt(run, order, order.tasks[at], ticker).await?)) })
-        .buffer_unordered(workers);
-    for (at, record) in drain(results).await? {
-        records[at] = Some(record);
+    let attempts = indices.iter().map(|at| -> Work<'_, RolloutRecord> {
+        Box::pin(attempt(run, order, order.tasks[*at], ticker))
+    });
+    let done = in_order(run.input.config.env.workers, attempts).await?;
+    for (at, record) in indices.iter().zip(done) {
+        records[*at] = Some(record);
     }
     Ok(())
 }

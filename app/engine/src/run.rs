@@ -5,7 +5,8 @@ use crate::ctx::RunCtx;
 use crate::meter::{CapReached, Meter};
 use crate::ports::{ModelError, StoreError, Task};
 use crate::train::{Ports, TrainInput};
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::outcome::{OutcomeCounts, Sample};
 use skillopt_domain::run::{Phase, RunTransition};
@@ -214,19 +215,39 @@ fn first(tasks: &[Task], n: u32) -> &[Task] {
     }
 }
 
-/// Polls everything to its end, so that no paid answer is dropped, and gives the results or the first error.
-pub(crate) async fn drain<T>(
-    mut results: impl futures::Stream<Item = Result<T, TrainError>> + Unpin,
-) -> Result<Vec<T>, TrainError> {
-    let (mut values, mut first_error) = (Vec::new(), None);
-    while let Some(result) = results.next().await {
-        match result {
-            Ok(value) => values.push(value),
-            Err(error) => first_error = first_error.or(Some(error)),
+/// Does all pieces of work, `workers` at once, and gives the results in the order of the work, or the first
+/// error. Everything is polled to its end, so that no paid answer is dropped.
+pub(crate) fn in_order<'a, T: Send + 'a>(
+    workers: u32,
+    work: impl Iterator<Item = Work<'a, T>> + Send + 'a,
+) -> Work<'a, Vec<T>> {
+    let workers = usize::try_from(workers).unwrap_or(1).max(1);
+    Box::pin(async move {
+        let (mut waiting, mut going) = (work.enumerate(), FuturesUnordered::new());
+        let (mut values, mut first_error) = (Vec::new(), None);
+        loop {
+            for (at, work) in waiting.by_ref().take(workers - going.len()) {
+                going.push(numbered(at, work));
+            }
+            match going.next().await {
+                Some((at, Ok(value))) => values.push((at, value)),
+                Some((_, Err(error))) => first_error = first_error.or(Some(error)),
+                None => break,
+            }
         }
-    }
-    first_error.map_or(Ok(values), Err)
+        values.sort_by_key(|(at, _)| *at);
+        let values = values.into_iter().map(|(_, value)| value).collect();
+        first_error.map_or(Ok(values), Err)
+    })
 }
+
+async fn numbered<T>(at: usize, work: Work<'_, T>) -> (usize, Result<T, TrainError>) {
+    (at, work.await)
+}
+
+/// A piece of work of a stage. Boxed: the compiler cannot see that a stream of plain ones may move between
+/// threads.
+pub(crate) type Work<'a, T> = BoxFuture<'a, Result<T, TrainError>>;
 
 /// Counts units of a phase.
 #[derive(Debug)]

@@ -35,6 +35,7 @@ use crate::run::{Run, TrainError};
 use crate::splits::Splits;
 use epoch_end::end_epoch;
 use finale::{final_test, select_finally};
+use futures::future::BoxFuture;
 use skillopt_domain::config::RunConfig;
 use skillopt_domain::event::Measured;
 use skillopt_domain::outcome::{RolloutSet, TaskOutcome};
@@ -105,23 +106,27 @@ pub struct TrainFailure {
 
 /// Trains a skill.
 ///
+/// The future is a boxed one, so that it can be a task of its own on any runtime.
+///
 /// # Errors
 /// [`TrainFailure`] when the run is cancelled, capped, or cannot go on.
-pub async fn train(
-    ctx: &RunCtx,
-    input: &TrainInput,
-    ports: &Ports,
-) -> Result<TrainReport, TrainFailure> {
-    let run = Run::new(ctx, input, ports);
-    let result = tokio::select! {
-        result = train_run(&run) => result,
-        never = ctx.abort_after_grace() => match never {},
-    };
-    let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
-    match result {
-        Ok(best) => Ok(TrainReport { best_skill: best.text().to_owned(), spend, active_ms }),
-        Err(error) => Err(TrainFailure { error, spend, active_ms }),
-    }
+pub fn train<'a>(
+    ctx: &'a RunCtx,
+    input: &'a TrainInput,
+    ports: &'a Ports,
+) -> BoxFuture<'a, Result<TrainReport, TrainFailure>> {
+    Box::pin(async move {
+        let run = Run::new(ctx, input, ports);
+        let result = tokio::select! {
+            result = train_run(&run) => result,
+            never = ctx.abort_after_grace() => match never {},
+        };
+        let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
+        match result {
+            Ok(best) => Ok(TrainReport { best_skill: best.text().to_owned(), spend, active_ms }),
+            Err(error) => Err(TrainFailure { error, spend, active_ms }),
+        }
+    })
 }
 
 async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {

@@ -1,22 +1,34 @@
-//! Holds back calls to one endpoint: so many at once, and none before the moment that the provider named.
+//! Holds back calls to one endpoint: so many at once as it has shown to take, and none before the moment that it
+//! named while it refuses everything. A single refusal holds nobody but the call that got it.
+
+mod window;
 
 use crate::retry::{Jitter, spread};
 use crate::timer::Timer;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use window::{Verdict, Window};
 
 /// Shared by all runs that call the same endpoint.
 #[derive(Debug)]
 pub(crate) struct Limiter {
     permits: Semaphore,
-    size: Mutex<usize>,
-    /// Permits in use that are to vanish on return, because the limit was lowered meanwhile.
-    surplus: AtomicUsize,
-    not_before: Mutex<Duration>,
+    state: Mutex<State>,
     timer: Arc<dyn Timer>,
     jitter: Jitter,
+}
+
+#[derive(Debug)]
+struct State {
+    window: Window,
+    /// Permits that the semaphore has given or will give; the window's limit, except within a change.
+    permits: usize,
+    /// Permits in use that are to vanish on return, because the limit was lowered meanwhile.
+    surplus: usize,
+    not_before: Duration,
+    /// Calls that were answered, ever.
+    answers: u64,
 }
 
 /// The right to make one call; given back on drop.
@@ -24,74 +36,101 @@ pub(crate) struct Limiter {
 pub(crate) struct Permit<'a> {
     limiter: &'a Limiter,
     permit: Option<SemaphorePermit<'a>>,
+    has_started: bool,
 }
 
 impl Limiter {
     pub(crate) fn new(size: usize, timer: Arc<dyn Timer>) -> Self {
-        Self {
-            permits: Semaphore::new(size),
-            size: Mutex::new(size),
-            surplus: AtomicUsize::new(0),
-            not_before: Mutex::new(Duration::ZERO),
-            timer,
-            jitter: Jitter::default(),
-        }
+        let window = Window::new(size);
+        let permits = window.limit();
+        let state = State { window, permits, surplus: 0, not_before: Duration::ZERO, answers: 0 };
+        let permits = Semaphore::new(permits);
+        Self { permits, state: Mutex::new(state), timer, jitter: Jitter::default() }
     }
 
     /// Changes how many calls may be in flight. Calls above a lowered limit end as they would have.
     pub(crate) fn resize(&self, wanted: usize) {
-        let mut size = self.size.lock().unwrap_or_else(PoisonError::into_inner);
-        if wanted > *size {
-            let kept = self.take_surplus(wanted - *size);
-            self.permits.add_permits(wanted - *size - kept);
-        } else {
-            let excess = *size - wanted;
-            let removed = self.permits.forget_permits(excess);
-            self.surplus.fetch_add(excess - removed, Ordering::AcqRel);
-        }
-        *size = wanted;
+        let mut state = self.state();
+        state.window.resize(wanted);
+        self.fit(&mut state);
     }
 
     /// Waits for a free place and for the end of a pause. Safe to drop: the place is given back.
     pub(crate) async fn acquire(&self) -> Permit<'_> {
         let permit = self.permits.acquire().await.ok();
-        let permit = Permit { limiter: self, permit };
+        let mut permit = Permit { limiter: self, permit, has_started: false };
         loop {
-            let wait = self.not_before().saturating_sub(self.timer.monotonic());
+            let wait = self.state().not_before.saturating_sub(self.timer.monotonic());
             if wait.is_zero() {
-                return permit;
+                break;
             }
             self.timer.sleep(spread(wait, self.jitter.fraction())).await;
         }
+        permit.has_started = true;
+        self.state().window.started();
+        permit
     }
 
-    /// No call starts for so long. Never shortens an earlier pause.
-    pub(crate) fn pause(&self, wait: Duration) {
-        let until = self.timer.monotonic().saturating_add(wait);
-        let mut not_before = self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
-        *not_before = until.max(*not_before);
+    /// Calls that were answered so far: whether the endpoint takes any at all.
+    pub(crate) fn answers(&self) -> u64 {
+        self.state().answers
     }
 
-    fn not_before(&self) -> Duration {
-        *self.not_before.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Brings the permits in line with the window.
+    fn fit(&self, state: &mut State) {
+        let limit = state.window.limit();
+        if limit > state.permits {
+            let kept = state.surplus.min(limit - state.permits);
+            state.surplus -= kept;
+            self.permits.add_permits(limit - state.permits - kept);
+        } else {
+            let excess = state.permits - limit;
+            state.surplus += excess - self.permits.forget_permits(excess);
+        }
+        state.permits = limit;
     }
 
-    /// Takes back up to `most` permits that were to vanish; says how many.
-    fn take_surplus(&self, most: usize) -> usize {
-        let mut taken = 0;
-        let _ = self.surplus.fetch_update(Ordering::AcqRel, Ordering::Acquire, |surplus| {
-            taken = surplus.min(most);
-            (taken > 0).then(|| surplus - taken)
-        });
-        taken
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit<'_> {
+    /// The call was answered.
+    pub(crate) fn answered(self) {
+        let mut state = self.limiter.state();
+        state.answers += 1;
+        state.window.answered();
+        self.limiter.fit(&mut state);
+        // Before this permit is dropped, which takes the lock again.
+        drop(state);
+    }
+
+    /// The endpoint refused the call as one too many, and may have named a wait.
+    pub(crate) fn refused(self, wait: Option<Duration>) {
+        let mut state = self.limiter.state();
+        let verdict = state.window.refused();
+        if let (Verdict::RefusesAll, Some(wait)) = (verdict, wait) {
+            let until = self.limiter.timer.monotonic().saturating_add(wait);
+            // Never shortens an earlier pause.
+            state.not_before = until.max(state.not_before);
+        }
+        self.limiter.fit(&mut state);
+        // Before this permit is dropped, which takes the lock again.
+        drop(state);
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if let Some(permit) = self.permit.take()
-            && self.limiter.take_surplus(1) == 1
+        let mut state = self.limiter.state();
+        if self.has_started {
+            state.window.ended();
+        }
+        if state.surplus > 0
+            && let Some(permit) = self.permit.take()
         {
+            state.surplus -= 1;
             permit.forget();
         }
     }
@@ -101,7 +140,9 @@ impl Drop for Permit<'_> {
 mod tests {
     use super::*;
     use crate::timer::SystemTimer;
+    use futures::StreamExt;
     use futures::future::join_all;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn limiter(size: usize) -> Limiter {
         Limiter::new(size, Arc::new(SystemTimer::new()))
@@ -127,26 +168,75 @@ mod tests {
         assert_eq!((peak, took.as_secs()), (4, 10));
     }
 
+    /// Calls that are refused one after the other, with the wait that the server names.
+    async fn refuse(limiter: &Limiter, waits_s: &[u64]) {
+        for wait in waits_s {
+            let permit = limiter.acquire().await;
+            permit.refused(Some(Duration::from_secs(*wait)));
+        }
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn a_pause_holds_its_own_endpoint_and_no_other() {
+    async fn one_refusal_holds_up_no_other_call() {
+        let limiter = limiter(4);
+        let start = limiter.timer.monotonic();
+        refuse(&limiter, &[30]).await;
+        let _other = limiter.acquire().await;
+        assert_eq!(limiter.timer.monotonic(), start);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusals_in_a_row_hold_their_own_endpoint_and_no_other() {
         let (paused, free) = (limiter(4), limiter(4));
-        paused.pause(Duration::from_secs(30));
+        refuse(&paused, &[30, 30]).await;
         let start = paused.timer.monotonic();
         let _elsewhere = free.acquire().await;
         assert_eq!(paused.timer.monotonic(), start);
-        join_all((0..4).map(|_| paused.acquire())).await;
+        drop(paused.acquire().await);
         let waited = paused.timer.monotonic() - start;
         assert!((30..=31).contains(&waited.as_secs()), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_shorter_pause_does_not_end_a_longer_one() {
-        let limiter = limiter(1);
-        limiter.pause(Duration::from_secs(20));
-        limiter.pause(Duration::from_secs(1));
+        let limiter = limiter(2);
+        let (first, second) = tokio::join!(limiter.acquire(), limiter.acquire());
         let start = limiter.timer.monotonic();
-        let _permit = limiter.acquire().await;
+        let third = limiter.acquire();
+        first.refused(Some(Duration::from_secs(1)));
+        second.refused(Some(Duration::from_secs(20)));
+        third.await.refused(Some(Duration::from_secs(1)));
         assert!(limiter.timer.monotonic() - start >= Duration::from_secs(20));
+        let _permit = limiter.acquire().await;
+        assert!(limiter.timer.monotonic() - start >= Duration::from_secs(21));
+    }
+
+    /// A server that answers `room` calls at once within 200 ms and refuses all above for a second.
+    async fn ask_narrow_server(limiter: &Limiter, running: &AtomicUsize, room: usize) {
+        loop {
+            let permit = limiter.acquire().await;
+            if running.fetch_add(1, Ordering::SeqCst) < room {
+                limiter.timer.sleep(Duration::from_millis(200)).await;
+                running.fetch_sub(1, Ordering::SeqCst);
+                return permit.answered();
+            }
+            running.fetch_sub(1, Ordering::SeqCst);
+            let wait = Duration::from_secs(1);
+            permit.refused(Some(wait));
+            limiter.timer.sleep(wait).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_takes_three_at_once_is_kept_as_busy_as_by_three() {
+        let (limiter, running) = (limiter(16), AtomicUsize::new(0));
+        let start = limiter.timer.monotonic();
+        // Two runs with 16 workers each.
+        let calls = futures::stream::iter(0..300).map(|_| ask_narrow_server(&limiter, &running, 3));
+        calls.buffer_unordered(32).collect::<Vec<()>>().await;
+        let took = limiter.timer.monotonic() - start;
+        let by_three = Duration::from_millis(300 / 3 * 200);
+        assert!(took <= by_three.mul_f64(1.15), "{took:?} instead of {by_three:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -26,9 +26,9 @@ thread_local! {
 #[derive(Clone, Debug)]
 pub(crate) struct Blob {
     pub(crate) hash: Sha256Hex,
-    codec: i64,
-    size: i64,
-    bytes: Vec<u8>,
+    pub(crate) codec: i64,
+    pub(crate) size: i64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Blob {

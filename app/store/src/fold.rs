@@ -7,6 +7,7 @@ mod tables;
 use crate::error::StoreFailure;
 use crate::lease::Lease;
 use crate::runs::parse_status;
+use crate::script::Script;
 use crate::sql::{Column, Doing, count, from_json, int, to_json};
 use skillopt_domain::event::{EventKind, RunEvent};
 use skillopt_domain::ids::RunId;
@@ -14,6 +15,7 @@ use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::view::RunView;
 use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
 
 /// What a write needs to know about its run.
 #[derive(Debug)]
@@ -37,11 +39,15 @@ impl RunHead {
         .await
         .doing("read a run")?
         .ok_or_else(|| StoreFailure::no_run(run))?;
+        Self::of(&row)
+    }
+
+    fn of(row: &SqliteRow) -> Result<Self, StoreFailure> {
         Ok(Self {
             no: row.int("no")?,
             seq: count(row.int("seq")?),
             status: parse_status(&row.text("status")?)?,
-            lease: Lease::of(&row)?,
+            lease: Lease::of(row)?,
         })
     }
 
@@ -66,30 +72,68 @@ pub(crate) enum Appended {
     Known,
 }
 
-/// Appends an event once and updates what is folded from it. `spend` is the run's total, when known.
+/// What is there before an event is appended.
+#[derive(Debug)]
+pub(crate) struct Before {
+    is_known: bool,
+    /// The fold and the row of the run table, where the event changes them.
+    folded: Option<(String, String)>,
+}
+
+impl Before {
+    const COLUMNS: &str = "SELECT no, seq, status, lease_owner, lease_until_ms, \
+         EXISTS (SELECT 1 FROM events WHERE run_no = runs.no AND key = ?1) AS is_known, \
+         CASE WHEN ?2 THEN view_json END AS view_json, CASE WHEN ?2 THEN summary_json END AS summary_json \
+         FROM runs JOIN run_documents ON run_documents.run_no = runs.no WHERE runs.id = ?3";
+
+    /// Reads it together with the run's head.
+    pub(crate) async fn load(
+        conn: &mut SqliteConnection,
+        run: &RunId,
+        event: NewEvent<'_>,
+    ) -> Result<(RunHead, Self), StoreFailure> {
+        let row = sqlx::query(Self::COLUMNS)
+            .bind(event.key)
+            .bind(is_folded(event.kind))
+            .bind(run.as_str())
+            .fetch_optional(conn)
+            .await
+            .doing("read a run")?
+            .ok_or_else(|| StoreFailure::no_run(run))?;
+        let folded = row.text_or_null("view_json")?.zip(row.text_or_null("summary_json")?);
+        Ok((RunHead::of(&row)?, Self { is_known: row.int("is_known")? != 0, folded }))
+    }
+}
+
+/// Appends an event once and updates what is folded from it. `spend` is the run's total, when known. `head` and
+/// `before` must have been read in the transaction of `conn`.
 pub(crate) async fn append(
     conn: &mut SqliteConnection,
-    head: &RunHead,
+    (head, before): (&RunHead, &Before),
     event: NewEvent<'_>,
     spend: Option<&SpendByRole>,
 ) -> Result<Appended, StoreFailure> {
-    let seq = head.seq + 1;
-    if !insert_event(conn, head.no, seq, event).await? {
+    if before.is_known {
         return Ok(Appended::Known);
     }
+    let (seq, mut script) = (head.seq + 1, Script::default());
+    insert_event(&mut script, head.no, seq, event)?;
     if let Some(spend) = spend {
-        store_spend(conn, head.no, spend).await?;
+        store_spend(&mut script, head.no, spend)?;
     }
-    touch(conn, head.no, seq).await?;
-    if is_folded(event.kind) {
+    touch(&mut script, head.no, seq);
+    if let Some((view, summary)) = &before.folded {
         let event = RunEvent {
             seq,
             at_ms: event.at_ms,
             key: event.key.to_owned(),
             kind: event.kind.clone(),
         };
-        fold(conn, head.no, &event).await?;
+        let mut view: RunView = from_json("a run's fold", view)?;
+        fold(&mut script, head.no, &mut view, &event)?;
+        summary::store(conn, &mut script, (head.no, summary), &view, &event).await?;
     }
+    script.run(conn, "append an event").await?;
     Ok(Appended::New)
 }
 
@@ -106,59 +150,47 @@ pub(crate) async fn stored_view(
     from_json("a run's fold", &text)
 }
 
-pub(crate) async fn store_spend(
-    conn: &mut SqliteConnection,
+pub(crate) fn store_spend(
+    script: &mut Script,
     run_no: i64,
     spend: &SpendByRole,
 ) -> Result<(), StoreFailure> {
-    sqlx::query("UPDATE runs SET spend_json = ?, cost_usd_micros = ? WHERE no = ?")
+    script
+        .statement("UPDATE runs SET spend_json = ?, cost_usd_micros = ? WHERE no = ?")
         .bind(to_json(spend)?)
         .bind(spend.total().known_cost_usd_micros().map(int))
-        .bind(run_no)
-        .execute(conn)
-        .await
-        .doing("store a run's spend")
-        .map(drop)
+        .bind(run_no);
+    Ok(())
 }
 
 /// Notes that the run changed, for those who poll.
-pub(crate) async fn touch(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    seq: u64,
-) -> Result<(), StoreFailure> {
-    sqlx::query(
-        "UPDATE runs SET seq = ?, changed = (SELECT max(changed) + 1 FROM runs) WHERE no = ?",
-    )
-    .bind(int(seq))
-    .bind(run_no)
-    .execute(conn)
-    .await
-    .doing("note a change")
-    .map(drop)
+pub(crate) fn touch(script: &mut Script, run_no: i64, seq: u64) {
+    script
+        .statement(
+            "UPDATE runs SET seq = ?, changed = (SELECT max(changed) + 1 FROM runs) WHERE no = ?",
+        )
+        .bind(int(seq))
+        .bind(run_no);
 }
 
-async fn insert_event(
-    conn: &mut SqliteConnection,
+fn insert_event(
+    script: &mut Script,
     run_no: i64,
     seq: u64,
     event: NewEvent<'_>,
-) -> Result<bool, StoreFailure> {
-    let inserted = sqlx::query(
-        "INSERT INTO events (run_no, seq, key, at_ms, type, step, kind_json) VALUES (?, ?, ?, ?, ?, ?, ?) \
-         ON CONFLICT (run_no, key) DO NOTHING",
-    )
-    .bind(run_no)
-    .bind(int(seq))
-    .bind(event.key)
-    .bind(int(event.at_ms))
-    .bind(type_word(event.kind))
-    .bind(event.kind.step())
-    .bind(to_json(event.kind)?)
-    .execute(conn)
-    .await
-    .doing("append an event")?;
-    Ok(inserted.rows_affected() == 1)
+) -> Result<(), StoreFailure> {
+    script
+        .statement(
+            "INSERT INTO events (run_no, seq, key, at_ms, type, step, kind_json) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(run_no)
+        .bind(int(seq))
+        .bind(event.key)
+        .bind(int(event.at_ms))
+        .bind(type_word(event.kind))
+        .bind(event.kind.step())
+        .bind(to_json(event.kind)?);
+    Ok(())
 }
 
 /// Events that the fold looks at. The others only take a number.
@@ -214,30 +246,29 @@ fn type_word(kind: &EventKind) -> &'static str {
     }
 }
 
-async fn fold(
-    conn: &mut SqliteConnection,
+/// Applies an event to the fold and writes what comes of it, the row of the run table left out.
+fn fold(
+    script: &mut Script,
     run_no: i64,
+    view: &mut RunView,
     event: &RunEvent,
 ) -> Result<(), StoreFailure> {
-    let mut view = stored_view(conn, run_no).await?;
     view.apply(event);
     // The stored fold has no versions, so what is there now is new.
     for version in std::mem::take(&mut view.versions) {
-        tables::insert_version(conn, run_no, &version).await?;
+        tables::insert_version(script, run_no, &version);
     }
     view.steps.clear();
     match &event.kind {
         EventKind::Baseline(measured) => {
-            tables::measure_first_version(conn, run_no, measured).await?;
+            tables::measure_first_version(script, run_no, measured);
         }
-        EventKind::StepFinished(step) => tables::insert_step(conn, run_no, step).await?,
+        EventKind::StepFinished(step) => tables::insert_step(script, run_no, step)?,
         _ => {}
     }
-    sqlx::query("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
-        .bind(to_json(&view)?)
-        .bind(run_no)
-        .execute(&mut *conn)
-        .await
-        .doing("store a run's fold")?;
-    summary::store(conn, run_no, &view, event).await
+    script
+        .statement("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
+        .bind(to_json(view)?)
+        .bind(run_no);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::blobs::{self, Blob};
 use crate::error::{LeaseError, StoreFailure};
-use crate::fold::{self, Appended, NewEvent};
+use crate::fold::{self, Appended, Before, NewEvent};
 use crate::lease::{Beat, owned};
 use crate::lifecycle::Command;
 use crate::live::Signal;
@@ -80,10 +80,14 @@ impl RunJournal {
     async fn append_event(&self, key: &str, kind: &EventKind) -> Result<(), LeaseError> {
         let action = "append an event";
         let mut tx = self.store.write(action).await?;
-        let head = owned(&mut tx, &self.run, &self.owner).await?;
-        let spend = self.live().spend;
         let event = NewEvent { key, kind, at_ms: self.clock.now_ms() };
-        if fold::append(&mut tx, &head, event, spend.as_ref()).await? == Appended::New {
+        let (head, before) = Before::load(&mut tx, &self.run, event).await?;
+        if !head.is_owned_by(&self.owner) {
+            return Err(LeaseError::Lost { run: self.run.clone() });
+        }
+        let spend = self.live().spend;
+        let appended = fold::append(&mut tx, (&head, &before), event, spend.as_ref()).await?;
+        if appended == Appended::New {
             tx.commit().await.doing(action)?;
             self.store.signal(Signal::Run(self.run.clone()));
         }
@@ -100,6 +104,18 @@ impl RunJournal {
         .await
         .doing("look for an event")?;
         text.map(|text| from_json("an event", &text)).transpose()
+    }
+
+    async fn has_outcomes(&self, key: &str) -> Result<bool, StoreFailure> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM rollout_sets JOIN runs ON runs.no = rollout_sets.run_no \
+             WHERE runs.id = ? AND rollout_sets.key = ?)",
+        )
+        .bind(self.run.as_str())
+        .bind(key)
+        .fetch_one(self.store.reader())
+        .await
+        .doing("look for outcomes")
     }
 
     async fn insert_outcomes(&self, set: &RolloutSet) -> Result<(), LeaseError> {
@@ -137,6 +153,10 @@ impl Journal for RunJournal {
     }
 
     async fn find_outcomes(&self, key: &str) -> Result<Option<RolloutSet>, StoreError> {
+        // Most sets that are looked for are not there: nothing but one read says so.
+        if !self.has_outcomes(key).await? {
+            return Ok(None);
+        }
         let mut conn = self.store.read("read outcomes").await?;
         let run_no = run_no(&mut conn, &self.run).await?;
         Ok(outcomes::read_set(&mut conn, run_no, key).await?)

@@ -6,6 +6,7 @@ use crate::lifecycle::{Author, Change, Command};
 use crate::live::Signal;
 use crate::open::Store;
 use crate::runs::parse_id;
+use crate::script::Script;
 use crate::sql::{Column, Doing, count, int, to_json};
 use skillopt_domain::event::Progress;
 use skillopt_domain::ids::RunId;
@@ -136,14 +137,14 @@ impl Store {
         let action = "store a run's totals";
         let mut tx = self.write(action).await?;
         let head = owned(&mut tx, run, owner).await?;
-        fold::store_spend(&mut tx, head.no, spend).await?;
-        sqlx::query("UPDATE runs SET active_ms = ? WHERE no = ?")
+        let mut script = Script::default();
+        fold::store_spend(&mut script, head.no, spend)?;
+        script
+            .statement("UPDATE runs SET active_ms = ? WHERE no = ?")
             .bind(int(active_ms))
-            .bind(head.no)
-            .execute(&mut *tx)
-            .await
-            .doing(action)?;
-        fold::touch(&mut tx, head.no, head.seq).await?;
+            .bind(head.no);
+        fold::touch(&mut script, head.no, head.seq);
+        script.run(&mut tx, action).await?;
         tx.commit().await.doing(action)?;
         self.signal(Signal::Run(run.clone()));
         Ok(())
@@ -238,12 +239,12 @@ async fn store_progress(
     head: &RunHead,
     progress: &Progress,
 ) -> Result<(), StoreFailure> {
-    fold::store_spend(conn, head.no, &progress.spend).await?;
-    sqlx::query("UPDATE runs SET progress_json = ? WHERE no = ?")
+    let mut script = Script::default();
+    fold::store_spend(&mut script, head.no, &progress.spend)?;
+    script
+        .statement("UPDATE runs SET progress_json = ? WHERE no = ?")
         .bind(to_json(progress)?)
-        .bind(head.no)
-        .execute(&mut *conn)
-        .await
-        .doing("store live counts")?;
-    fold::touch(conn, head.no, head.seq).await
+        .bind(head.no);
+    fold::touch(&mut script, head.no, head.seq);
+    script.run(conn, "store live counts").await
 }

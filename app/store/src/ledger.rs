@@ -1,14 +1,19 @@
 //! The ledger of paid calls: found by key, recorded durably before they are used.
 
-mod writer;
+mod batch;
+mod clerk;
+mod prepared;
 
-pub(crate) use writer::{KnownBlobs, Writer};
+pub(crate) use clerk::Clerk;
+pub(crate) use prepared::KnownBlobs;
 
 use crate::blobs::{self, Blob};
 use crate::error::StoreFailure;
 use crate::open::Store;
 use crate::sql::{Column, Doing, count, from_json, small, to_json};
 use async_trait::async_trait;
+use clerk::Recorded;
+use prepared::Prepared;
 use serde::de::DeserializeOwned;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::spend::{Role, Usage};
@@ -16,18 +21,17 @@ use skillopt_engine::ports::{
     ChatReply, Ledger, Message, ModelError, RecordedCall, Speaker, StoreError,
 };
 use sqlx::sqlite::SqliteRow;
-use writer::{Prepared, Recorded};
 
-const FIND: &str = "SELECT finish, prompt_tokens, completion_tokens, cost_usd_micros, latency_ms, attempts, \
-     adaptations, codec, size, bytes FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
+/// Up to the list of keys.
+const FIND: &str = "SELECT key, finish, prompt_tokens, completion_tokens, cost_usd_micros, latency_ms, attempts, \
+     adaptations, codec, size, bytes FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key";
 const FIND_WHOLE: &str = "SELECT calls.*, blobs.codec, blobs.size, blobs.bytes \
      FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
 
 #[async_trait]
 impl Ledger for Store {
     async fn find(&self, key: &Sha256Hex) -> Result<Option<ChatReply>, StoreError> {
-        let row = self.call_row(FIND, key).await?;
-        Ok(row.as_ref().map(reply_of).transpose()?)
+        self.inner.ledger.find(key.clone()).await
     }
 
     async fn record(&self, call: RecordedCall) -> Result<ChatReply, StoreError> {
@@ -55,7 +59,7 @@ impl Store {
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
     pub async fn find_call(&self, key: &Sha256Hex) -> Result<Option<RecordedCall>, StoreFailure> {
-        let Some(row) = self.call_row(FIND_WHOLE, key).await? else { return Ok(None) };
+        let Some(row) = self.call_row(key).await? else { return Ok(None) };
         let sent: Vec<(Speaker, String)> = from_json("a call's messages", &row.text("messages")?)?;
         let mut conn = self.read("read a call").await?;
         let mut messages = Vec::with_capacity(sent.len());
@@ -75,12 +79,8 @@ impl Store {
         }))
     }
 
-    async fn call_row(
-        &self,
-        select: &'static str,
-        key: &Sha256Hex,
-    ) -> Result<Option<SqliteRow>, StoreFailure> {
-        sqlx::query(select)
+    async fn call_row(&self, key: &Sha256Hex) -> Result<Option<SqliteRow>, StoreFailure> {
+        sqlx::query(FIND_WHOLE)
             .bind(key.as_str())
             .fetch_optional(self.reader())
             .await

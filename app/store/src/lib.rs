@@ -21,6 +21,7 @@ mod reading;
 mod rejected;
 mod run_list;
 mod runs;
+mod script;
 mod sql;
 mod steps;
 mod trajectories;

@@ -2,7 +2,7 @@
 
 use crate::audit::{self, AuditRow};
 use crate::error::{StoreFailure, TransitionError};
-use crate::fold::{self, NewEvent, RunHead};
+use crate::fold::{self, Before, NewEvent, RunHead};
 use crate::live::Signal;
 use crate::open::Store;
 use crate::sql::Doing;
@@ -157,7 +157,8 @@ pub(crate) async fn change_status(
     // Each change of state is news, also in a resumed run: the number makes the key unique.
     let key = format!("status/{}", head.seq + 1);
     let event = NewEvent { key: &key, kind: &kind, at_ms: change.at_ms };
-    fold::append(conn, head, event, None).await?;
+    let (_, before) = Before::load(conn, run, event).await?;
+    fold::append(conn, (head, &before), event, None).await?;
     if let Author::Person(actor) = change.by {
         let row = AuditRow {
             at_ms: change.at_ms,

@@ -1,7 +1,7 @@
 //! The store's handle: opening the file, migrating it, connections for reading and the one for writing.
 
 use crate::error::{OpenError, StoreFailure};
-use crate::ledger::{KnownBlobs, Writer};
+use crate::ledger::{Clerk, KnownBlobs};
 use crate::live::Signal;
 use crate::sql::Doing;
 use sqlx::migrate::{MigrateError, Migrator};
@@ -35,7 +35,7 @@ pub(crate) struct Inner {
     /// One connection: writers of this process queue here, in order, instead of polling SQLite's lock.
     writer: SqlitePool,
     reader: SqlitePool,
-    pub(crate) ledger: Writer,
+    pub(crate) ledger: Clerk,
     pub(crate) known_blobs: Arc<KnownBlobs>,
     pub(crate) signals: broadcast::Sender<Signal>,
 }
@@ -81,7 +81,7 @@ impl Store {
 
     fn of(writer: SqlitePool, reader: SqlitePool) -> Self {
         let known_blobs = Arc::new(KnownBlobs::default());
-        let ledger = Writer::start(writer.clone(), known_blobs.clone());
+        let ledger = Clerk::start(writer.clone(), known_blobs.clone());
         let (signals, _) = broadcast::channel(SIGNALS);
         Self { inner: Arc::new(Inner { writer, reader, ledger, known_blobs, signals }) }
     }

@@ -75,17 +75,20 @@ impl Store {
         seq: u64,
         limit: u32,
     ) -> Result<Vec<RunEvent>, StoreFailure> {
-        let mut conn = self.read("read events").await?;
-        let run_no = run_no(&mut conn, run).await?;
         let rows = sqlx::query(
-            "SELECT seq, at_ms, key, kind_json FROM events WHERE run_no = ? AND seq > ? ORDER BY seq LIMIT ?",
+            "SELECT seq, at_ms, key, kind_json FROM events \
+             WHERE run_no = (SELECT no FROM runs WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?",
         )
-        .bind(run_no)
+        .bind(run.as_str())
         .bind(int(seq))
         .bind(limit)
-        .fetch_all(&mut *conn)
+        .fetch_all(self.reader())
         .await
         .doing("read events")?;
+        if rows.is_empty() {
+            // Nothing new, or no such run.
+            self.max_seq(run).await?;
+        }
         rows.iter().map(event_of).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::audit::{self, AuditRow};
 use crate::error::StoreFailure;
-use crate::fold::{self, NewEvent, RunHead};
+use crate::fold::{self, Before, NewEvent, RunHead};
 use crate::lease::{Lease, LeaseTerm};
 use crate::lifecycle::Command;
 use crate::live::Signal;
@@ -85,10 +85,10 @@ impl Store {
         let action = "create a run";
         let mut tx = self.write(action).await?;
         insert(&mut tx, run).await?;
-        let head = RunHead::load(&mut tx, &run.id).await?;
         let queued = EventKind::Status { status: RunStatus::Queued, detail: None };
         let event = NewEvent { key: "status/1", kind: &queued, at_ms: run.created_at_ms };
-        fold::append(&mut tx, &head, event, None).await?;
+        let (head, before) = Before::load(&mut tx, &run.id, event).await?;
+        fold::append(&mut tx, (&head, &before), event, None).await?;
         let row = AuditRow {
             at_ms: run.created_at_ms,
             actor: run.actor.clone(),

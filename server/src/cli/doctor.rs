@@ -4,6 +4,7 @@ use super::Exit;
 use super::args::DoctorArgs;
 use super::output::Output;
 use super::train::refuse;
+use crate::causes::causes;
 use crate::config::Environment;
 use crate::host::Hosting;
 use skillopt_domain::api::{About, Check, CheckState};
@@ -53,7 +54,7 @@ pub(super) async fn run(
         }
         Err(err) => {
             let place = data_dir.display().to_string();
-            checks.push(check(CheckState::Failed, "Data directory", &place, &err.to_string()));
+            checks.push(check(CheckState::Failed, "Data directory", &place, &causes(&err)));
             checks.push(check_port(args.port).await);
         }
     }
@@ -89,7 +90,7 @@ async fn check_store(hosting: &Hosting) -> Vec<Check> {
             let figure = format!("{} runs, {} recorded calls", counts.runs, counts.calls);
             check(CheckState::Ok, "Store", &figure, "")
         }
-        Err(err) => check(CheckState::Failed, "Store", "", &err.to_string()),
+        Err(err) => check(CheckState::Failed, "Store", "", &causes(&err)),
     }];
     let looked =
         tokio::task::spawn_blocking(move || vec![check_writable(&dir, &place), check_space(&dir)]);

@@ -16,6 +16,9 @@ use skillopt_store::{Command, Signal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+/// Events that are read at once.
+const PAGE: u32 = 500;
+
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Report {
@@ -133,9 +136,8 @@ async fn tell(
     loop {
         let is_over = over.is_cancelled();
         loop {
-            let events = store.events_after(run, seq, 500).await?;
-            let Some(last) = events.last() else { break };
-            seq = last.seq;
+            let events = store.events_after(run, seq, PAGE).await?;
+            seq = events.last().map_or(seq, |event| event.seq);
             for event in events.iter().filter(|_| report == Report::People) {
                 if event.seq <= seq_at_start && matches!(event.kind, EventKind::Status { .. }) {
                     // Pauses and ends of earlier attempts are no news.
@@ -149,6 +151,10 @@ async fn tell(
                     }
                     None => lines.iter().for_each(|line| output.line(line)),
                 }
+            }
+            // A page that is not full is the last one.
+            if u32::try_from(events.len()).is_ok_and(|read| read < PAGE) {
+                break;
             }
         }
         if is_over {

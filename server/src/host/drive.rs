@@ -2,8 +2,10 @@
 
 mod attempt;
 mod pulse;
+mod worked;
 
 use super::{HostError, Hosting};
+use crate::causes::causes;
 use crate::supervisor::Driver;
 use async_trait::async_trait;
 use attempt::{Attempt, Ended};
@@ -28,8 +30,25 @@ impl Hosting {
         leash: (RunControl, RunCtx),
         interrupt: CancellationToken,
     ) -> Result<RunStatus, HostError> {
+        let from = self.shared.store.run_row(run).await?.status;
+        self.drive_from(run, from, leash, interrupt).await
+    }
+
+    /// As [`Hosting::drive`], but only if the run is still in the state `from` when its lease is taken. From then
+    /// on people reach the run through its owner.
+    async fn drive_from(
+        &self,
+        run: &RunId,
+        from: RunStatus,
+        leash: (RunControl, RunCtx),
+        interrupt: CancellationToken,
+    ) -> Result<RunStatus, HostError> {
         self.take_lease(run).await?;
-        let driven = self.drive_owned(run, leash, interrupt).await;
+        let driven = match self.shared.store.run_row(run).await {
+            Ok(row) if row.status == from => self.drive_owned(row, leash, interrupt).await,
+            Ok(row) => Ok(row.status),
+            Err(err) => Err(err.into()),
+        };
         self.shared.store.release_lease(run, &self.shared.owner).await?;
         driven
     }
@@ -44,11 +63,11 @@ impl Hosting {
 
     async fn drive_owned(
         &self,
-        run: &RunId,
+        row: RunRow,
         (control, ctx): (RunControl, RunCtx),
         interrupt: CancellationToken,
     ) -> Result<RunStatus, HostError> {
-        let row = self.shared.store.run_row(run).await?;
+        let run = &row.id;
         self.change(run, RunTransition::Start, None).await?;
         let journal =
             RunJournal::open(&self.shared.store, run, &self.shared.owner, self.clock()).await?;
@@ -114,10 +133,18 @@ impl Hosting {
 
 #[async_trait]
 impl Driver for Hosting {
-    async fn drive(&self, run: &RunId, leash: (RunControl, RunCtx), interrupt: CancellationToken) {
-        match Hosting::drive(self, run, leash, interrupt).await {
+    async fn drive(
+        &self,
+        run: &RunId,
+        from: RunStatus,
+        leash: (RunControl, RunCtx),
+        interrupt: CancellationToken,
+    ) {
+        match self.drive_from(run, from, leash, interrupt).await {
             Ok(status) => tracing::info!(run.id = %run, %status, "the run ended"),
-            Err(err) => tracing::error!(run.id = %run, "the run was not driven to its end: {err}"),
+            Err(err) => {
+                tracing::error!(run.id = %run, "the run was not driven to its end: {}", causes(&err));
+            }
         }
     }
 }

@@ -99,6 +99,7 @@ impl Hosting {
                 Ok(measurement) => {
                     // The caps of section `limits` hold for all repeats together.
                     input.train.prior.spend += measurement.spend;
+                    input.train.prior.active_ms += measurement.active_ms;
                     measured.measurements.push(measurement);
                 }
                 Err(failure) => {

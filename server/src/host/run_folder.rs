@@ -3,7 +3,8 @@
 
 use super::HostError;
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use skillopt_domain::file_name::safe_file_name;
 use skillopt_domain::outcome::Outcome;
 use skillopt_engine::ports::{RolloutRecord, RunFolder, Speaker, StoreError};
@@ -109,19 +110,38 @@ pub(in crate::host) fn write_now(path: &Path, bytes: &[u8]) -> std::io::Result<(
 
 fn write_rollouts_now(dir: &Path, rollouts: &[RolloutRecord]) -> Result<(), StoreError> {
     let mut lines = String::new();
+    let mut last_system: Option<(&str, PathBuf)> = None;
     for record in rollouts {
         lines.push_str(&Value::Object(result_row(record)).to_string());
         lines.push('\n');
         let folder = dir.join("predictions").join(safe_file_name(record.outcome.task.as_str()));
         std::fs::create_dir_all(&folder).map_err(|err| failed(&folder, &err))?;
-        for (name, text) in prediction_files(record) {
-            // Bulk files need no rename: a rollout set that was cut short is written again as a whole.
+        // Bulk files need no rename: a rollout set that was cut short is written again as a whole.
+        let write = |name: &str, text: &str| {
             let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|err| failed(&path, &err))?;
-        }
+            std::fs::write(&path, text).map_err(|err| failed(&path, &err))
+        };
+        write("conversation.json", &conversation(record)?)?;
+        write("target_user_prompt.txt", said_by(record, Speaker::User))?;
+        let (system, path) =
+            (said_by(record, Speaker::System), folder.join("target_system_prompt.txt"));
+        let same = last_system.as_ref().filter(|(text, _)| *text == system);
+        write_or_link(&path, system, same.map(|(_, path)| path.as_path()))?;
+        last_system = Some((system, path));
     }
     let path = dir.join("results.jsonl");
     write_now(&path, lines.as_bytes()).map_err(|err| failed(&path, &err))
+}
+
+/// The tasks of a set share the skill: one file under many names costs less than many files. A copy where the
+/// file system has no links.
+fn write_or_link(path: &Path, text: &str, same: Option<&Path>) -> Result<(), StoreError> {
+    // What an earlier attempt wrote may be shared by other tasks: it is replaced, not changed.
+    let _ = std::fs::remove_file(path);
+    if same.is_some_and(|same| std::fs::hard_link(same, path).is_ok()) {
+        return Ok(());
+    }
+    std::fs::write(path, text).map_err(|err| failed(path, &err))
 }
 
 /// A row of `results.jsonl`. An attempt without a score has none: an error is never a zero.
@@ -161,28 +181,32 @@ fn phase_word(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn prediction_files(record: &RolloutRecord) -> [(&'static str, String); 3] {
-    let mut conversation: Vec<Value> = record
-        .messages
-        .iter()
-        .map(|message| json!({"role": message.role, "content": message.content}))
-        .collect();
-    if !record.reply.is_empty() {
-        conversation.push(json!({"role": Speaker::Assistant, "content": record.reply}));
-    }
-    if !record.evaluation_note.is_empty() {
-        let note = format!("[EVALUATION RESULT] {}", record.evaluation_note);
-        conversation.push(json!({"role": Speaker::System, "content": note}));
-    }
-    let said_by = |speaker: Speaker| {
-        let found = record.messages.iter().find(|message| message.role == speaker);
-        found.map(|message| message.content.clone()).unwrap_or_default()
+/// A line of `conversation.json`.
+#[derive(Serialize)]
+struct Line<'a> {
+    role: Speaker,
+    content: &'a str,
+}
+
+fn conversation(record: &RolloutRecord) -> Result<String, StoreError> {
+    let note = match record.evaluation_note.as_str() {
+        "" => String::new(),
+        note => format!("[EVALUATION RESULT] {note}"),
     };
-    [
-        ("conversation.json", format!("{:#}\n", Value::Array(conversation))),
-        ("target_system_prompt.txt", said_by(Speaker::System)),
-        ("target_user_prompt.txt", said_by(Speaker::User)),
-    ]
+    let said = record.messages.iter().map(|message| (message.role, message.content.as_str()));
+    let lines: Vec<Line<'_>> = said
+        .chain([(Speaker::Assistant, record.reply.as_str()), (Speaker::System, note.as_str())])
+        .enumerate()
+        .filter(|(at, (_, content))| *at < record.messages.len() || !content.is_empty())
+        .map(|(_, (role, content))| Line { role, content })
+        .collect();
+    let text = serde_json::to_string_pretty(&lines);
+    text.map(|text| text + "\n").map_err(|err| StoreError { message: err.to_string() })
+}
+
+fn said_by(record: &RolloutRecord, speaker: Speaker) -> &str {
+    let found = record.messages.iter().find(|message| message.role == speaker);
+    found.map_or("", |message| message.content.as_str())
 }
 
 #[cfg(test)]

@@ -30,7 +30,9 @@ impl Hosting {
             if is_renewed {
                 return Err(HostError::Held { run: run.clone(), owner: lease.owner });
             }
-            if is_dead(&lease, &row) {
+            // Nobody reaps a run that is over; its lease may have been left behind all the same.
+            let is_left_over = lease.until_ms < self.now_ms();
+            if is_left_over || is_dead(&lease, &row) {
                 return self.take_from_the_dead(run, &lease, &row).await;
             }
             seen = Some(lease);

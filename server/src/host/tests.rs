@@ -255,6 +255,55 @@ async fn a_run_of_a_dead_process_is_taken_at_once_and_that_of_a_living_one_is_no
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_cancelled_between_its_turn_and_its_start_does_not_start() {
+    use crate::supervisor::Driver;
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&[]), None).await;
+    let store = scene.hosting.store();
+    store.release_lease(&run, scene.hosting.owner()).await.expect("released");
+    store.request(&run, Command::Cancel, "tester", 1).await.expect("asked");
+    let (leash, stop) = (RunControl::new(), CancellationToken::new());
+    Driver::drive(&scene.hosting, &run, RunStatus::Queued, leash, stop).await;
+    let row = store.run_row(&run).await.expect("row");
+    assert_eq!((row.status, row.spend.total().calls), (RunStatus::Cancelled, 0));
+    assert!(row.lease.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_a_finished_run_left_behind_is_not_waited_for() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&["limits.max_calls=10"]), None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
+    // Process 1 lives, but it has not renewed this lease for long.
+    let term = LeaseTerm { owner: "1:alive".to_owned(), ttl_ms: 1 };
+    let (store, long_ago) = (scene.hosting.store(), scene.hosting.now_ms() - 60_000);
+    store.acquire_lease(&run, &term, long_ago).await.expect("leased");
+    let freed = scene.hosting.wait_until_free(&run);
+    tokio::time::timeout(Duration::from_secs(20), freed).await.expect("in time").expect("free");
+    assert!(store.run_row(&run).await.expect("row").lease.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cap_on_time_holds_for_all_repeats_of_a_measurement_together() {
+    let scene = Scene::new().await;
+    // One repeat takes a fifth of a second, and the cap is less than half a second.
+    let options = ["model.mock_latency_ms=200", "env.workers=64", "limits.max_minutes=0.0075"];
+    let request = MeasureRequest {
+        resolved: scene.config(&options),
+        skill: scene.config(&[]).get("env.skill_init").as_str().unwrap_or_default().to_owned(),
+        split: skillopt_engine::splits::SplitName::Selection,
+        repeats: 4,
+        fresh: false,
+        out_root: None,
+    };
+    let (progress, _) = tokio::sync::watch::channel(None);
+    let (_control, ctx) = RunControl::new();
+    let measured = scene.hosting.measure(&request, &ctx, &progress).await.expect("measured");
+    let failure = measured.failure.expect("the cap is reached").to_string();
+    assert!(failure.contains("limits.max_minutes"), "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_capped_run_goes_on_with_higher_caps() {
     let scene = Scene::new().await;
     let run = scene.create(scene.config(&["limits.max_calls=10"]), None).await;

@@ -2,6 +2,7 @@
 
 use super::viewer::{PAGE, frame_of};
 use super::{Desk, Frame};
+use crate::causes::causes;
 use serde::Serialize;
 use skillopt_domain::event::Progress;
 use skillopt_domain::ids::RunId;
@@ -61,7 +62,7 @@ impl Pump {
                 _ = ticks.tick() => self.tick().await,
             };
             if let Err(err) = done {
-                tracing::warn!("cannot read what changed: {err}");
+                tracing::warn!("cannot read what changed: {}", causes(&err));
             }
         }
     }

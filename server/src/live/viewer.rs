@@ -1,6 +1,7 @@
 //! One viewer's side: what was missed comes from the store, the rest from the pump, nothing twice.
 
 use super::Frame;
+use crate::causes::causes;
 use futures::{Stream, StreamExt, stream};
 use skillopt_domain::event::RunEvent;
 use skillopt_domain::ids::RunId;
@@ -81,7 +82,9 @@ impl Viewer {
     async fn catch_up(&mut self) -> Option<()> {
         let events = self.store.events_after(&self.run, self.last, PAGE).await;
         let events = events
-            .inspect_err(|err| tracing::warn!(run.id = %self.run, "cannot read the journal: {err}"))
+            .inspect_err(|err| {
+                tracing::warn!(run.id = %self.run, "cannot read the journal: {}", causes(err));
+            })
             .ok()?;
         self.is_behind = events.len() >= PAGE as usize;
         self.ready.extend(events.iter().map(frame_of));

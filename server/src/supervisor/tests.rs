@@ -30,7 +30,13 @@ impl Holding {
 
 #[async_trait]
 impl Driver for Holding {
-    async fn drive(&self, run: &RunId, _leash: (RunControl, RunCtx), interrupt: CancellationToken) {
+    async fn drive(
+        &self,
+        run: &RunId,
+        _from: RunStatus,
+        _leash: (RunControl, RunCtx),
+        interrupt: CancellationToken,
+    ) {
         let term = LeaseTerm { owner: OWNER.to_owned(), ttl_ms: 1 << 50 };
         self.store.acquire_lease(run, &term, 1).await.unwrap();
         self.change(run, RunTransition::Start).await;

@@ -33,6 +33,8 @@ pub struct Measurement {
     pub counts: OutcomeCounts,
     /// Spend.
     pub spend: SpendByRole,
+    /// Working time in milliseconds.
+    pub active_ms: u64,
 }
 
 /// Measures a skill on a split, after one preflight call of the target.
@@ -79,6 +81,7 @@ pub async fn measure(
             counts: rollouts.counts(),
             set: rollouts.set,
             spend,
+            active_ms,
         }),
         Err(error) => Err(TrainFailure { error, spend, active_ms }),
     }

@@ -48,6 +48,9 @@ impl Address {
         if !chat.username().is_empty() || chat.password().is_some() {
             return Err(SetupError::CredentialsInAddress { host });
         }
+        if let Some(parameter) = secret_in_query(&chat) {
+            return Err(SetupError::SecretInQuery { host, parameter });
+        }
         let transport = Transport { loopback: is_loopback(&name), tls };
         if has_key && !tls && !transport.loopback {
             return Err(SetupError::KeyInTheClear { host });
@@ -59,6 +62,17 @@ impl Address {
         chat.set_path(&format!("{base_path}{PATH}"));
         Ok(Self { chat, public, host, transport })
     }
+}
+
+/// The first query parameter whose name says that its value is a secret.
+fn secret_in_query(url: &Url) -> Option<String> {
+    const NAMES: [&str; 5] = ["auth", "authorization", "password", "sig", "signature"];
+    const ENDS: [&str; 3] = ["key", "token", "secret"];
+    url.query_pairs().map(|(name, _)| name.into_owned()).find(|name| {
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        let plain = plain.to_ascii_lowercase();
+        NAMES.contains(&plain.as_str()) || ENDS.iter().any(|end| plain.ends_with(end))
+    })
 }
 
 /// An address that is none may still hold a password, so only its beginning is shown.
@@ -107,8 +121,8 @@ mod tests {
         "http://127.0.0.1:8000/v1"
     )]
     #[case(
-        "https://x.example/d?api-version=1&key=k",
-        "https://x.example/d/chat/completions?api-version=1&key=k",
+        "https://x.example/d?api-version=1&max_tokens=2",
+        "https://x.example/d/chat/completions?api-version=1&max_tokens=2",
         "https://x.example/d"
     )]
     fn a_base_url_becomes_the_address_of_the_chat(
@@ -145,6 +159,19 @@ mod tests {
         assert!(!error.to_string().contains("geheim"));
         let error = parse("ftp://me:geheim@api.example.com/v1", false).err().unwrap();
         assert!(!error.to_string().contains("geheim"));
+    }
+
+    #[rstest]
+    #[case("key")]
+    #[case("api_key")]
+    #[case("api-key")]
+    #[case("subscription-key")]
+    #[case("access_token")]
+    #[case("client_secret")]
+    fn a_secret_in_the_query_is_refused_and_not_repeated(#[case] name: &str) {
+        let error = parse(&format!("https://x.example/v1?v=1&{name}=geheim"), true).err().unwrap();
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(!error.to_string().contains("geheim"), "{error}");
     }
 
     #[rstest]

@@ -6,7 +6,7 @@ use super::error_body::shorten;
 use super::failure::{Again, Failure};
 use super::request::Body;
 use super::response::Completion;
-use crate::retry::backoff;
+use crate::retry::{backoff, spread};
 use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
     Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose,
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const PREFLIGHT_RETRIES: u32 = 2;
 /// A model that says nothing is asked so often again.
 const EMPTY_RETRIES: u32 = 2;
+/// An endpoint that answers others may refuse a call so often, whatever `model.max_retries` says.
+const MOST_ATTEMPTS: u32 = 100;
 const MOST_MESSAGE_CHARS: usize = 300;
 
 /// The state of a call between its attempts.
@@ -27,6 +29,8 @@ pub(crate) struct Call<'a> {
     attempts: u32,
     failures: u32,
     empty_replies: u32,
+    /// Answers of the endpoint when the last attempt began.
+    answers_before: u64,
     /// Tokens of attempts that were counted but brought no answer.
     billed: Usage,
     /// Such attempts.
@@ -48,6 +52,7 @@ impl<'a> Call<'a> {
             attempts: 0,
             failures: 0,
             empty_replies: 0,
+            answers_before: 0,
             billed,
             billed_answers: 0,
         }
@@ -78,10 +83,20 @@ impl<'a> Call<'a> {
         self.attempts += 1;
         let start = Instant::now();
         let end = model.attempt(request, &body).await;
-        drop(permit);
         match end {
-            Ok(completion) => Next::Reply(self.reply(completion, start.elapsed(), &body)),
-            Err(failure) => self.after(&failure, start.elapsed(), &body),
+            Ok(completion) => {
+                permit.answered();
+                Next::Reply(self.reply(completion, start.elapsed(), &body))
+            }
+            Err(failure) => {
+                let wait = failure.again.named_wait();
+                if failure.is_one_too_many() {
+                    permit.refused(wait);
+                } else {
+                    drop(permit);
+                }
+                self.after(&failure, start.elapsed(), &body)
+            }
         }
     }
 
@@ -99,7 +114,7 @@ impl<'a> Call<'a> {
         if self.adapt(failure, body) {
             return Next::Attempt { after: Duration::ZERO };
         }
-        self.failures += 1;
+        self.count_failure(failure);
         tracing::debug!(
             model = %self.model.policy.model,
             kind = failure.kind.as_str(),
@@ -123,12 +138,21 @@ impl<'a> Call<'a> {
         true
     }
 
-    /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named is
-    /// kept by the limiter, for all calls to the endpoint.
-    fn wait_after(&mut self, again: Again) -> Option<Duration> {
-        if let Again::After(wait) = again {
-            self.model.limiter.pause(wait);
+    /// An endpoint that is busy with others refuses nothing for good: a refusal counts on only if nobody was
+    /// answered since the call's last attempt.
+    fn count_failure(&mut self, failure: &Failure) {
+        let answers = self.model.limiter.answers();
+        let others_got_through = answers != self.answers_before;
+        self.answers_before = answers;
+        if failure.is_one_too_many() && others_got_through && self.attempts < MOST_ATTEMPTS {
+            self.failures = 0;
         }
+        self.failures += 1;
+    }
+
+    /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named holds
+    /// this call; whether it holds the endpoint is the limiter's to say.
+    fn wait_after(&mut self, again: Again) -> Option<Duration> {
         let retries = match self.request.purpose {
             Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
             _ => self.model.max_retries,
@@ -139,7 +163,7 @@ impl<'a> Call<'a> {
         let backoff = || backoff(self.failures, self.model.endpoints.jitter());
         match again {
             Again::Never => None,
-            Again::After(_) => Some(Duration::ZERO),
+            Again::After(wait) => Some(spread(wait, self.model.endpoints.jitter())),
             Again::Backoff => Some(backoff()),
             Again::Twice => {
                 self.empty_replies += 1;
@@ -181,7 +205,7 @@ impl<'a> Call<'a> {
         let billed = Billed {
             answers: self.billed_answers,
             usage: self.billed,
-            cost_usd_micros: prices.map_or(0, |prices| prices.cost_usd_micros(self.billed)),
+            cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
         };
         ModelError { kind, message, attempts: self.attempts, billed }
     }

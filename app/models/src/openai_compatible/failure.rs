@@ -30,7 +30,26 @@ pub(crate) enum Again {
     Twice,
 }
 
+impl Again {
+    /// The wait that the provider named.
+    pub(crate) fn named_wait(self) -> Option<Duration> {
+        match self {
+            Self::After(wait) => Some(wait),
+            Self::Never | Self::Backoff | Self::Twice => None,
+        }
+    }
+}
+
 impl Failure {
+    /// The endpoint takes fewer calls than it got: a later one may be taken as it is.
+    pub(crate) fn is_one_too_many(&self) -> bool {
+        match self.again {
+            Again::After(_) => true,
+            Again::Backoff => self.kind == ModelErrorKind::RateLimited,
+            Again::Never | Again::Twice => false,
+        }
+    }
+
     pub(crate) fn new(kind: ModelErrorKind, again: Again, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), again, billed: None, complaint: None }
     }

@@ -46,6 +46,17 @@ pub enum SetupError {
         /// The host.
         host: String,
     },
+    /// The query of the address holds a key.
+    #[error(
+        "the base URL of {host} carries {parameter:?} in its query, which would be stored with the run; \
+         put the key into an environment variable instead"
+    )]
+    SecretInQuery {
+        /// The host.
+        host: String,
+        /// The query parameter.
+        parameter: String,
+    },
     /// The key would cross a network in the clear.
     #[error(
         "the key would be sent to {host} unencrypted: use https, an address on this machine \

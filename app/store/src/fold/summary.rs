@@ -2,6 +2,7 @@
 
 use crate::error::StoreFailure;
 use crate::runs::search_text;
+use crate::script::Script;
 use crate::sql::{Doing, from_json, to_json};
 use skillopt_domain::api::RunSummary;
 use skillopt_domain::curve::keep_extremes;
@@ -15,39 +16,35 @@ const SPARK_EVERY_STEP_UNTIL: u32 = 2000;
 
 pub(super) async fn store(
     conn: &mut SqliteConnection,
-    run_no: i64,
+    script: &mut Script,
+    (run_no, summary_json): (i64, &str),
     view: &RunView,
     event: &RunEvent,
 ) -> Result<(), StoreFailure> {
-    let text: String = sqlx::query_scalar("SELECT summary_json FROM runs WHERE no = ?")
-        .bind(run_no)
-        .fetch_one(&mut *conn)
-        .await
-        .doing("read a run")?;
-    let mut summary: RunSummary = from_json("a run's row", &text)?;
+    let mut summary: RunSummary = from_json("a run's row", summary_json)?;
     renew(&mut summary, view);
-    if matches!(event.kind, EventKind::StepFinished(_)) && is_spark_due(view.n_steps) {
-        summary.spark = spark(conn, run_no).await?;
+    if let EventKind::StepFinished(step) = &event.kind
+        && is_spark_due(view.n_steps)
+    {
+        summary.spark = spark(conn, run_no, step.best_score).await?;
     }
     // A new phase starts with no counts; a run that is over has none.
     let drops_progress = view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
-    sqlx::query(
-        "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
-         progress_json = CASE WHEN ? THEN NULL ELSE progress_json END, \
-         command = CASE WHEN ? THEN NULL ELSE command END WHERE no = ?",
-    )
-    .bind(view.status.as_str())
-    .bind(summary.best_score)
-    .bind(view.n_steps)
-    .bind(search_text(&summary))
-    .bind(to_json(&summary)?)
-    .bind(drops_progress)
-    .bind(view.status.is_over())
-    .bind(run_no)
-    .execute(conn)
-    .await
-    .doing("store a run's row")
-    .map(drop)
+    script
+        .statement(
+            "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
+             progress_json = CASE WHEN ? THEN NULL ELSE progress_json END, \
+             command = CASE WHEN ? THEN NULL ELSE command END WHERE no = ?",
+        )
+        .bind(view.status.as_str())
+        .bind(summary.best_score)
+        .bind(view.n_steps)
+        .bind(search_text(&summary))
+        .bind(to_json(&summary)?)
+        .bind(drops_progress)
+        .bind(view.status.is_over())
+        .bind(run_no);
+    Ok(())
 }
 
 fn renew(summary: &mut RunSummary, view: &RunView) {
@@ -78,12 +75,18 @@ fn is_spark_due(n_steps: u32) -> bool {
     n_steps <= SPARK_EVERY_STEP_UNTIL || n_steps.is_multiple_of(n_steps / 1000)
 }
 
-async fn spark(conn: &mut SqliteConnection, run_no: i64) -> Result<Vec<f64>, StoreFailure> {
-    let best: Vec<Option<f64>> =
+/// The best scores of the steps before, and of the one that has just ended.
+async fn spark(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    last: Option<f64>,
+) -> Result<Vec<f64>, StoreFailure> {
+    let mut best: Vec<Option<f64>> =
         sqlx::query_scalar("SELECT best_score FROM steps WHERE run_no = ? ORDER BY step")
             .bind(run_no)
             .fetch_all(conn)
             .await
             .doing("read best scores")?;
+    best.push(last);
     Ok(keep_extremes(&best, SPARK_POINTS).into_iter().filter_map(|at| best[at]).collect())
 }

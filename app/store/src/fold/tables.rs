@@ -1,50 +1,36 @@
 //! Steps and versions as rows of their own, for curves, lists and long runs.
 
 use crate::error::StoreFailure;
-use crate::sql::{Doing, int, to_json};
+use crate::script::Script;
+use crate::sql::{int, to_json};
 use skillopt_domain::event::{Measured, StepSummary};
 use skillopt_domain::view::SkillVersion;
-use sqlx::SqliteConnection;
 
-pub(super) async fn insert_version(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    version: &SkillVersion,
-) -> Result<(), StoreFailure> {
-    sqlx::query(
-        "INSERT INTO versions (run_no, version, step, skill, score, n, tokens) \
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    .bind(run_no)
-    .bind(version.version)
-    .bind(version.step)
-    .bind(version.skill.as_str())
-    .bind(version.score)
-    .bind(version.n)
-    .bind(version.tokens)
-    .execute(conn)
-    .await
-    .doing("store a version")
-    .map(drop)
+pub(super) fn insert_version(script: &mut Script, run_no: i64, version: &SkillVersion) {
+    script
+        .statement(
+            "INSERT INTO versions (run_no, version, step, skill, score, n, tokens) \
+             VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        )
+        .bind(run_no)
+        .bind(version.version)
+        .bind(version.step)
+        .bind(version.skill.as_str())
+        .bind(version.score)
+        .bind(version.n)
+        .bind(version.tokens);
 }
 
-pub(super) async fn measure_first_version(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    measured: &Measured,
-) -> Result<(), StoreFailure> {
-    sqlx::query("UPDATE versions SET score = ?, n = ? WHERE run_no = ? AND version = 0")
+pub(super) fn measure_first_version(script: &mut Script, run_no: i64, measured: &Measured) {
+    script
+        .statement("UPDATE versions SET score = ?, n = ? WHERE run_no = ? AND version = 0")
         .bind(measured.gate_score)
         .bind(measured.score.map(|score| score.n))
-        .bind(run_no)
-        .execute(conn)
-        .await
-        .doing("store the baseline")
-        .map(drop)
+        .bind(run_no);
 }
 
-pub(super) async fn insert_step(
-    conn: &mut SqliteConnection,
+pub(super) fn insert_step(
+    script: &mut Script,
     run_no: i64,
     step: &StepSummary,
 ) -> Result<(), StoreFailure> {
@@ -53,7 +39,7 @@ pub(super) async fn insert_step(
     } else {
         f64::from(step.n_errors) / f64::from(step.n_attempts)
     };
-    sqlx::query(
+    script.statement(
         "INSERT INTO steps (run_no, step, action, candidate_score, current_score, best_score, rollout_hard, \
          rollout_soft, skill_tokens, tokens, error_share, summary_json) \
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -69,9 +55,6 @@ pub(super) async fn insert_step(
     .bind(step.skill_tokens)
     .bind(int(step.spend.total().tokens()))
     .bind(error_share)
-    .bind(to_json(step)?)
-    .execute(conn)
-    .await
-    .doing("store a step")
-    .map(drop)
+    .bind(to_json(step)?);
+    Ok(())
 }

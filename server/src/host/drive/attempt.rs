@@ -1,5 +1,5 @@
-//! One attempt of the engine at a run, on a thread of its own: what the engine computes never delays a
-//! heartbeat, and a panic there is an end like others.
+//! One attempt of the engine at a run, as a task of its own: a panic there is an end like others. It shares the
+//! runtime's threads with the calls that it makes, so that an answer wakes no second thread.
 
 use crate::config::{BadConfig, run_config};
 use crate::host::run_folder::write_now;
@@ -17,7 +17,6 @@ use skillopt_engine::train::{Ports, TrainFailure, TrainInput, TrainReport, train
 use skillopt_store::{RunJournal, RunRow};
 use std::path::Path;
 use std::sync::Arc;
-use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
 /// A running attempt.
@@ -77,8 +76,7 @@ impl Attempt {
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
         };
         let mut tasks = JoinSet::new();
-        let runtime = Handle::current();
-        tasks.spawn_blocking(move || Ended::of(runtime.block_on(train(&ctx, &input, &ports))));
+        tasks.spawn(async move { Ended::of(train(&ctx, &input, &ports).await) });
         Ok(Self { tasks })
     }
 

@@ -1,12 +1,14 @@
 //! Signs of life of a run at work: renews the lease, obeys what people ask for, confirms pauses.
 
+use super::worked::Worked;
+use crate::causes::causes;
 use crate::host::{Hosting, LEASE_MS};
 use skillopt_domain::ids::RunId;
 use skillopt_engine::ctx::RunControl;
 use skillopt_store::{Command, LeaseError, RunJournal, Signal};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -30,8 +32,7 @@ pub(super) struct Pulse<'a> {
     run: &'a RunId,
     journal: Arc<RunJournal>,
     control: RunControl,
-    started: Instant,
-    prior_active_ms: u64,
+    worked: Worked,
     pausing: Pausing,
     interrupted: bool,
     lost: bool,
@@ -50,8 +51,7 @@ impl<'a> Pulse<'a> {
             run,
             journal,
             control,
-            started: Instant::now(),
-            prior_active_ms,
+            worked: Worked::since_now(prior_active_ms),
             pausing: Pausing::No,
             interrupted: false,
             lost: false,
@@ -102,14 +102,13 @@ impl<'a> Pulse<'a> {
         if self.lost {
             return;
         }
-        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let active_ms = self.prior_active_ms.saturating_add(elapsed);
-        match self.journal.heartbeat(LEASE_MS, Some(active_ms)).await {
+        match self.journal.heartbeat(LEASE_MS, Some(self.worked.ms())).await {
             Ok(Some(Command::Pause)) => {
                 self.control.pause();
                 self.pausing = Pausing::Asked;
             }
             Ok(Some(Command::Unpause)) => {
+                self.worked.go_on();
                 self.pausing = Pausing::No;
                 self.control.unpause();
             }
@@ -121,7 +120,7 @@ impl<'a> Pulse<'a> {
             }
             // The lease outlives some missed beats; writes of the engine end the run if it is serious.
             Err(LeaseError::Store(err)) => {
-                tracing::warn!(run.id = %self.run, "missed a heartbeat: {err}");
+                tracing::warn!(run.id = %self.run, "missed a heartbeat: {}", causes(&err));
             }
         }
     }
@@ -131,8 +130,13 @@ impl<'a> Pulse<'a> {
             return;
         }
         match self.hosting.confirm_pause(self.run).await {
-            Ok(()) => self.pausing = Pausing::Confirmed,
-            Err(err) => tracing::warn!(run.id = %self.run, "cannot confirm the pause: {err}"),
+            Ok(()) => {
+                self.pausing = Pausing::Confirmed;
+                self.worked.pause();
+            }
+            Err(err) => {
+                tracing::warn!(run.id = %self.run, "cannot confirm the pause: {}", causes(&err));
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use rstest::rstest;
+use serde_json::json;
 use skillopt_domain::outcome::TaskOutcome;
 use skillopt_domain::score::{Score, TaskScore};
 use skillopt_engine::ports::Message;
@@ -88,6 +89,28 @@ async fn rollouts_have_rows_and_prediction_folders() {
     let roles: Vec<&Value> = conversation.iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["system", "user", "assistant", "system"]);
     assert_eq!(conversation[3]["content"], "[EVALUATION RESULT] expected: Ada");
+}
+
+#[tokio::test]
+async fn a_set_that_is_written_again_replaces_its_files_and_no_others() {
+    let dir = tempfile::tempdir().expect("folder");
+    let folder = DiskRunFolder::open(dir.path()).expect("opened");
+    let with_skill = |skill: &str| {
+        let mut records = vec![record("a", scored(), "x"), record("b", scored(), "x")];
+        records.iter_mut().for_each(|record| record.messages[0] = Message::system(skill));
+        records
+    };
+    let prompt = |dir_name: &str, task: &str| {
+        let path = dir.path().join(dir_name).join("predictions").join(task);
+        std::fs::read_to_string(path.join("target_system_prompt.txt")).expect("prompt")
+    };
+    folder.write_rollouts("one", with_skill("old")).await.expect("written");
+    let mut half = with_skill("new");
+    half.truncate(1);
+    folder.write_rollouts("one", half).await.expect("written");
+    assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "old".into()));
+    folder.write_rollouts("one", with_skill("new")).await.expect("written");
+    assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "new".into()));
 }
 
 #[test]

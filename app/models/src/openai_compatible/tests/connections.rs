@@ -157,7 +157,7 @@ async fn c37_a_refused_connection_is_told_with_its_host() {
     let host = listener.local_addr().unwrap().to_string();
     drop(listener);
     let endpoints = Endpoints::with_timer(Arc::new(JumpingTimer::default()));
-    let model = build(&config(&format!("http://{host}/v1?key=geheim")), &endpoints).unwrap();
+    let model = build(&config(&format!("http://{host}/v1?hint=geheim")), &endpoints).unwrap();
     let error = ask_for(&model, Purpose::Preflight).await.unwrap_err();
     assert_eq!((error.kind, error.attempts), (ModelErrorKind::Connection, 3));
     assert!(error.message.contains(&format!("cannot connect to {host}")), "{}", error.message);

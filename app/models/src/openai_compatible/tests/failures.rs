@@ -166,6 +166,18 @@ async fn c47_attempts_that_were_billed_count_although_they_brought_nothing() {
 }
 
 #[tokio::test]
+async fn c47_a_failed_call_that_was_billed_costs_what_its_answers_cost_or_nobody_knows() {
+    let world = World::scripted(vec![says("")]).await;
+    let unpriced = world.ask().await.unwrap_err().billed;
+    assert_eq!((unpriced.answers, unpriced.cost_usd_micros), (3, None));
+    let priced = world.model(|config| {
+        config.price_in = Some(0.5);
+        config.price_out = Some(2.0);
+    });
+    assert_eq!(ask(&priced).await.unwrap_err().billed.cost_usd_micros, Some(1_560));
+}
+
+#[tokio::test]
 async fn c47_without_a_price_or_without_tokens_the_cost_is_unknown() {
     let silent = json!({"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]});
     let silent = ResponseTemplate::new(200).set_body_json(silent);

@@ -51,7 +51,7 @@ fn a_key_that_no_header_can_carry_is_refused_without_showing_it() {
 
 #[test]
 fn the_identity_holds_what_shapes_an_answer_and_no_secret() {
-    let mut config = config("http://localhost:9/v1/?token=geheim");
+    let mut config = config("http://localhost:9/v1/?hint=geheim");
     config.temperature = Some(0.5);
     config.extra_body = Some(json!({"b": {"d": 1, "c": 2}, "a": 3}));
     let model = build(&config, &Endpoints::new()).unwrap();
