@@ -191,13 +191,14 @@ mod tests {
 
     #[test]
     fn c87_a_flag_of_a_later_feature_is_refused_unless_it_is_off() {
-        let off = train(&["--use_slow_update", "false"]);
+        let off = train(&["--copilot_exec_allow_all_tools", "false"]);
         assert!(off.load(&Environment::default(), &[]).is_ok());
-        let on = train(&["--use_slow_update", "true"]).load(&Environment::default(), &[]);
+        let on =
+            train(&["--copilot_exec_allow_all_tools", "true"]).load(&Environment::default(), &[]);
         assert!(
             on.expect_err("refused")
                 .to_string()
-                .contains("--use-slow-update: optimizer.use_slow_update")
+                .contains("--copilot-exec-allow-all-tools: model.copilot_exec_allow_all_tools")
         );
     }
 

@@ -635,9 +635,9 @@ pub const KEYS: &[KeySpec] = &[
         "optimizer.slow_update_gate_with_selection",
         "Gate the slow update",
         Bool,
-        "",
+        "true",
         Advanced,
-        "Keep the guidance only if it passes the gate; true when empty, unless train.compat is python.",
+        "Keep the guidance only if it passes the gate. When nobody sets it, train.compat: python turns it off.",
     ),
     unit(
         key(

@@ -521,10 +521,11 @@ impl Reader<'_> {
     }
 
     fn slow_update(&self) -> SlowUpdateMode {
-        let gated = match self.resolved.get("optimizer.slow_update_gate_with_selection") {
-            Value::Bool(flag) => *flag,
-            _ => self.text("train.compat") != "python",
-        };
+        let path = "optimizer.slow_update_gate_with_selection";
+        let is_default =
+            self.resolved.place(path).is_none_or(|place| *place == Place::default_value());
+        let gated =
+            if is_default { self.text("train.compat") != "python" } else { self.flag(path) };
         match (self.flag("optimizer.use_slow_update"), gated) {
             (false, _) => SlowUpdateMode::Off,
             (true, true) => SlowUpdateMode::Gated,

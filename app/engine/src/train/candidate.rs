@@ -157,7 +157,9 @@ pub(super) async fn emit_update(
     run.write(&file(step, "candidate_skill.md"), candidate.text().to_owned()).await?;
     match &updated.rewrite {
         Some(report) => {
-            run.write_json(&file(step, "rewrite_result.json"), report).await?;
+            let mode = run.input.config.optimizer.update_mode;
+            let (name, json) = Artifacts::rewrite_result(mode, report, candidate);
+            run.write_json(&file(step, name), &json).await?;
             let event = EventKind::Rewritten { step, report: report.clone() };
             run.emit(&key(step, "rewritten"), event).await?;
         }

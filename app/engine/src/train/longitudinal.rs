@@ -13,6 +13,7 @@ use skillopt_domain::config::PairPolicy;
 use skillopt_domain::epoch::{Comparison, PairCategory, PairGroup};
 use skillopt_domain::outcome::{Outcome, RolloutPurpose, TaskOutcome};
 use skillopt_domain::run::Phase;
+use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
 use std::fmt::Write;
 
@@ -280,6 +281,14 @@ impl Pairs {
     /// `comparison_pairs.json`.
     pub(super) fn rows(&self) -> Vec<Value> {
         self.pairs.iter().map(Pair::row).collect()
+    }
+
+    /// Means with the previous and with the current skill; `None` without any pair.
+    pub(super) fn means(&self) -> Option<(MeanScore, MeanScore)> {
+        let mean = |pick: fn(&Pair) -> &RolloutRecord| {
+            MeanScore::of(self.pairs.iter().filter_map(|pair| pick(pair).outcome.outcome.score()))
+        };
+        mean(|pair| &pair.previous).zip(mean(|pair| &pair.current))
     }
 
     /// Tasks that are shown.

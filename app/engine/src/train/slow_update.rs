@@ -53,7 +53,7 @@ pub(super) async fn update_slowly(
     fill_in(run, state, &mut update, &order.stopwatch);
     // What an earlier attempt took and paid for is what counts.
     let update = known.unwrap_or(update);
-    state.artifacts.write_slow_update(run, &update, &state.skills).await?;
+    state.artifacts.write_slow_update(run, &update, order.pairs.means(), &state.skills).await?;
     run.emit(&key(order.epoch, "slow_updated"), EventKind::SlowUpdated(update)).await
 }
 

@@ -31,6 +31,7 @@ async fn guidance_that_wins_the_gate_is_kept_in_its_region_and_is_the_best() {
     assert_eq!(world.folder.file("skills/skill_v0004.md").as_deref(), Some(best.text()));
     let result = world.folder.file("slow_update/epoch_02/slow_result.json").expect("written");
     assert!(result.contains("accept_new_best"), "{result}");
+    assert!(result.contains("\"prev_hard\": 0.25") && result.contains("\"curr_hard\": 0.75"));
     let summary = world.folder.file("summary.json").expect("written");
     assert!(summary.contains("slow_update_epoch_02"), "{summary}");
 }

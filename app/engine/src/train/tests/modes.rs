@@ -209,10 +209,14 @@ async fn c25_a_writer_that_loses_the_skill_is_told_why_and_then_not_used() {
 }
 
 #[rstest]
-#[case(SUGGESTIONS, "revise_suggestions")]
-#[case(WHOLE_TEXTS, "skill_candidates")]
+#[case(SUGGESTIONS, "revise_suggestions", "rewrite_result.json")]
+#[case(WHOLE_TEXTS, "skill_candidates", "full_rewrite_result.json")]
 #[tokio::test]
-async fn events_and_files_name_what_was_proposed(#[case] mode: (&str, &str), #[case] key: &str) {
+async fn events_and_files_name_what_was_proposed(
+    #[case] mode: (&str, &str),
+    #[case] key: &str,
+    #[case] result: &str,
+) {
     let world = World::with(target_reply, able);
     let journal = Arc::new(MemoryJournal::default());
     world.run(&input(&[mode]), journal.clone()).await.expect("done");
@@ -223,7 +227,8 @@ async fn events_and_files_name_what_was_proposed(#[case] mode: (&str, &str), #[c
     assert!(shown);
     let merged = world.folder.file("steps/step_0001/merged_patch.json").expect("written");
     assert!(merged.contains(key), "{merged}");
-    assert!(world.folder.file("steps/step_0001/rewrite_result.json").is_some());
+    let result = world.folder.file(&format!("steps/step_0001/{result}")).expect("written");
+    assert!(result.contains("new_skill") && result.contains("- rule 0"), "{result}");
     let reject = world.optimizer.seen().into_iter().any(|request| {
         request.purpose == Purpose::AnalystFailure
             && section_of(&request.messages[1].content, "previous_steps").contains("poison")

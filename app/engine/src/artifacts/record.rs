@@ -1,0 +1,201 @@
+//! Rows and records of a run folder, in the words of the Python system.
+
+use crate::train::{Standing, StepFacts};
+use crate::update::Updated;
+use serde_json::{Map, Value, json};
+use skillopt_domain::config::LrControl;
+use skillopt_domain::edit::{Edit, EditReport, EditStatus};
+use skillopt_domain::event::StepSummary;
+use skillopt_domain::spend::Spend;
+use skillopt_domain::verdict::Action;
+
+pub(super) fn report_row(index: u32, report: &EditReport) -> Value {
+    let cut = |text: Option<&str>| text.unwrap_or_default().chars().take(200).collect::<String>();
+    json!({
+        "index": index,
+        "op": report.edit.op.as_str(),
+        "target": cut(report.edit.target.as_deref()),
+        "content_preview": cut(report.edit.content.as_deref()),
+        "status": python_status(report),
+        "detail": report.detail,
+    })
+}
+
+/// The Python system's word where it has one for the same thing.
+fn python_status(report: &EditReport) -> String {
+    match report.status {
+        EditStatus::Applied => format!("applied_{}", report.edit.op.as_str()),
+        EditStatus::Protected => "skipped_protected_region".to_owned(),
+        EditStatus::UnknownOp => "skipped_unknown_op".to_owned(),
+        EditStatus::NotFound => format!("skipped_{}_target_not_found", report.edit.op.as_str()),
+        other => format!("skipped_{}", other.as_str()),
+    }
+}
+
+pub(super) fn history_row(
+    steps_per_epoch: u32,
+    control: LrControl,
+    facts: &StepFacts,
+    summary: &StepSummary,
+    state: &Standing,
+) -> Value {
+    let mut row = json!({
+        "step": facts.step,
+        "epoch": facts.epoch,
+        "step_in_epoch": facts.step.saturating_sub(1) % steps_per_epoch.max(1),
+        "rollout_hard": facts.rollout.map(|score| six(score.hard)),
+        "rollout_soft": facts.rollout.map(|score| six(score.soft)),
+        "rollout_n": facts.rollout.map_or(0, |score| score.n),
+        "accumulation_batches": facts.batches.iter().enumerate().map(|(at, (batch, score, n))| json!({
+            "batch_idx": at, "batch_seed": batch.seed, "n_envs": n,
+            "hard": score.map(|score| six(score.hard)), "soft": score.map(|score| six(score.soft)),
+        })).collect::<Vec<_>>(),
+        "n_patches": facts.reflection.n_failure_patches + facts.reflection.n_success_patches,
+        "n_failure_patches": facts.reflection.n_failure_patches,
+        "n_success_patches": facts.reflection.n_success_patches,
+        "edit_budget": (control != LrControl::None).then_some(facts.budget),
+        "lr_control_mode": control.as_str(),
+        "action": summary.action.as_str(),
+        "reason": summary.reason,
+        "current_score": summary.current_score.map(six),
+        "best_score": summary.best_score.map(six),
+        "best_step": state.best_step,
+        "current_origin": state.current_origin,
+        "best_origin": state.best_origin,
+        "skill_len": state.current.text().chars().count(),
+        "n_errors": facts.n_errors,
+        "timing": timing(facts),
+        "tokens": facts.stages.iter().map(|stage| {
+            (stage.stage.as_str().to_owned(), tokens(stage.spend.total()))
+        }).collect::<Map<String, Value>>(),
+        "wall_time_s": seconds(facts.stages.iter().map(|stage| stage.wall_ms).sum()),
+    });
+    if let Some(updated) = &facts.updated {
+        row["n_edits_merged"] = json!(facts.n_merged);
+        let used = updated.rewrite.as_ref().map(|rewrite| &rewrite.proposals);
+        row["n_edits_ranked"] = json!(used.map_or(updated.reports.len(), Vec::len));
+        row["support_counts"] = json!(match used {
+            Some(notes) => notes.iter().map(|note| note.support_count).collect::<Vec<_>>(),
+            None => edits(updated).map(|edit| edit.support_count).collect::<Vec<_>>(),
+        });
+        row["candidate_hash"] = json!(updated.candidate.sha().short());
+        row["candidate_skill_len"] = json!(updated.candidate.text().chars().count());
+        if used.is_none() {
+            let applied = usize::try_from(updated.n_applied()).unwrap_or_default();
+            row["edit_apply_summary"] = json!({
+                "total": updated.reports.len(), "applied": applied,
+                "skipped": updated.reports.len().saturating_sub(applied), "errors": 0,
+            });
+        }
+    }
+    if let Some(decision) = &facts.decision {
+        row["lr_decision"] = json!(decision);
+    }
+    if let Some(rewrite) = facts.updated.as_ref().and_then(|updated| updated.rewrite.as_ref()) {
+        row["rewrite_change_summary"] = json!(rewrite.change_summary);
+        row["rewrite_status"] = json!(rewrite.status.as_str());
+    }
+    if let Some(appendix) = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref()) {
+        row["n_execution_lapse_notes"] = json!(facts.reflection.lapse_notes.len());
+        row["n_appendix_notes_added"] = json!(appendix.n_added);
+        row["n_appendix_notes_total"] = json!(appendix.notes.len());
+        row["n_appendix_notes_consolidated"] = json!(appendix.n_condensed);
+    }
+    if let Some(verdict) = &facts.verdict {
+        row["selection_hard"] = json!(verdict.candidate.map(|mean| six(mean.hard)));
+        row["selection_soft"] = json!(verdict.candidate.map(|mean| six(mean.soft)));
+        row["selection_n"] = json!(verdict.candidate.map(|mean| mean.n));
+        row["gate_metric"] = json!(verdict.metric.as_str());
+        row["candidate_gate_score"] = json!(verdict.candidate_score.map(six));
+    }
+    row
+}
+
+fn edits(updated: &Updated) -> impl Iterator<Item = &Edit> {
+    updated.reports.iter().map(|report| &report.edit)
+}
+
+pub(super) fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
+    let mut digest = json!({
+        "step": facts.step,
+        "action": summary.action.as_str(),
+        "n_total": facts.counts.total(),
+        "n_fail": facts.counts.failed,
+        "failure_patterns": facts.reflection.patterns.iter().map(|pattern| json!({
+            "pattern": pattern.pattern, "count": pattern.count, "task_ids": pattern.tasks,
+        })).collect::<Vec<_>>(),
+    });
+    if summary.action == Action::Reject {
+        let verdict = facts.verdict.as_ref();
+        digest["score_before"] = json!(verdict.and_then(|verdict| verdict.current_score).map(six));
+        digest["score_after"] = json!(verdict.and_then(|verdict| verdict.candidate_score).map(six));
+        digest["rejected_edits"] = json!(
+            facts
+                .updated
+                .iter()
+                .flat_map(|updated| &updated.reports)
+                .filter(|report| report.status == EditStatus::Applied)
+                .map(|report| json!({
+                    "op": report.edit.op.as_str(),
+                    "content": report.edit.content,
+                    "target": report.edit.target,
+                }))
+                .chain(
+                    facts
+                        .updated
+                        .iter()
+                        .filter_map(|updated| updated.rewrite.as_ref())
+                        .flat_map(|rewrite| &rewrite.proposals,)
+                        .map(|note| json!({
+                            "type": note.kind, "title": note.title, "instruction": note.detail,
+                        }))
+                )
+                .collect::<Vec<_>>()
+        );
+    }
+    digest
+}
+
+pub(super) fn runtime_state(
+    step: u32,
+    skill_path: &str,
+    (current_score, best_score): (Option<f64>, Option<f64>),
+    state: &Standing,
+) -> Value {
+    json!({
+        "last_completed_step": step,
+        "current_skill_path": skill_path,
+        "current_score": current_score.map(six),
+        "current_origin": state.current_origin,
+        "best_skill_path": "best_skill.md",
+        "best_score": best_score.map(six),
+        "best_step": state.best_step,
+        "best_origin": state.best_origin,
+    })
+}
+
+fn timing(facts: &StepFacts) -> Map<String, Value> {
+    facts
+        .stages
+        .iter()
+        .map(|stage| (format!("{}_s", stage.stage.as_str()), seconds(stage.wall_ms)))
+        .collect()
+}
+
+pub(super) fn tokens(spend: Spend) -> Value {
+    json!({
+        "calls": spend.calls,
+        "prompt_tokens": spend.prompt_tokens,
+        "completion_tokens": spend.completion_tokens,
+        "total_tokens": spend.tokens(),
+    })
+}
+
+pub(super) fn seconds(ms: u64) -> Value {
+    json!(std::time::Duration::from_millis(ms).as_secs_f64())
+}
+
+/// Six decimals, as the Python system writes scores.
+pub(super) fn six(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}
