@@ -3,10 +3,12 @@
 //! An event has a key that depends only on its place in the run, so that a store can append it once and
 //! ignore it when a resumed run says it again.
 
+mod read;
+
 use crate::edit::{Edit, EditReport};
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
-use crate::json::{Fields, FromFields, JsonError, from_fields};
+use crate::json::from_fields;
 use crate::outcome::OutcomeCounts;
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
@@ -134,79 +136,6 @@ pub enum EventKind {
         /// One sentence.
         message: String,
     },
-}
-
-from_fields!(RunEvent, EventKind);
-
-impl FromFields for RunEvent {
-    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
-        Ok(Self {
-            seq: fields.take("seq")?,
-            at_ms: fields.take("at_ms")?,
-            key: fields.take("key")?,
-            kind: EventKind::from_fields(fields)?,
-        })
-    }
-}
-
-impl FromFields for EventKind {
-    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
-        Ok(match &*fields.take_tag("type")? {
-            "status" => {
-                Self::Status { status: fields.take("status")?, detail: fields.take("detail")? }
-            }
-            "planned" => Self::Planned(RunPlan::from_fields(fields)?),
-            "preflight_passed" => Self::PreflightPassed {
-                role: fields.take("role")?,
-                latency_ms: fields.take("latency_ms")?,
-            },
-            "phase_started" => Self::PhaseStarted(Phase::from_fields(fields)?),
-            "baseline" => Self::Baseline(Measured::from_fields(fields)?),
-            "rolled_out" => Self::RolledOut {
-                step: fields.take("step")?,
-                score: fields.take("score")?,
-                counts: fields.take("counts")?,
-                sets: fields.take("sets")?,
-            },
-            "reflected" => Self::Reflected {
-                step: fields.take("step")?,
-                reflection: fields.take("reflection")?,
-            },
-            "aggregated" => Self::Aggregated {
-                step: fields.take("step")?,
-                n_edits_in: fields.take("n_edits_in")?,
-                levels: fields.take("levels")?,
-                n_fallbacks: fields.take("n_fallbacks")?,
-                edits: fields.take("edits")?,
-            },
-            "selected" => Self::Selected {
-                step: fields.take("step")?,
-                budget: fields.take("budget")?,
-                ranking: fields.take("ranking")?,
-                edits: fields.take("edits")?,
-            },
-            "updated" => Self::Updated {
-                step: fields.take("step")?,
-                edits: fields.take("edits")?,
-                candidate: fields.take("candidate")?,
-                candidate_chars: fields.take("candidate_chars")?,
-                candidate_tokens: fields.take("candidate_tokens")?,
-            },
-            "gated" => Self::Gated {
-                step: fields.take("step")?,
-                verdict: fields.take("verdict")?,
-                set: fields.take("set")?,
-            },
-            "step_finished" => Self::StepFinished(StepSummary::from_fields(fields)?),
-            "tested" => {
-                Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
-            }
-            "warning" => {
-                Self::Warning { code: fields.take("code")?, message: fields.take("message")? }
-            }
-            other => return Err(JsonError::unknown_tag("type", other)),
-        })
-    }
 }
 
 impl EventKind {
