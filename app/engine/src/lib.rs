@@ -14,6 +14,8 @@ pub mod calls;
 pub mod ctx;
 mod evaluate;
 pub mod gate;
+#[cfg(test)]
+mod golden;
 pub mod meter;
 mod patch;
 pub mod ports;
