@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod host;
 pub mod http;
+pub mod import;
 pub mod live;
 pub mod supervisor;
 

@@ -14,6 +14,7 @@ pub mod event;
 pub mod file_name;
 pub mod hash;
 pub mod ids;
+pub mod import;
 pub mod outcome;
 pub mod run;
 pub mod score;

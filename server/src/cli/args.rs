@@ -45,6 +45,8 @@ pub(super) enum Command {
     Train(TrainArgs),
     /// Score a skill on one split; changes nothing.
     Eval(EvalArgs),
+    /// Import a run folder of the Python system, or bring its run up to date; the folder is only read.
+    Import(ImportArgs),
     /// Past and present runs, also those of the dashboard.
     Runs(RunsArgs),
     /// Check store, port and models, and say what to do.
@@ -134,6 +136,16 @@ impl From<SplitArg> for SplitName {
             SplitArg::Test => Self::Test,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The run folder.
+    #[arg(value_name = "DIR")]
+    pub(super) folder: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ impl Hosting {
         leash: (RunControl, RunCtx),
         interrupt: CancellationToken,
     ) -> Result<RunStatus, HostError> {
+        self.refuse_imported(run).await?;
         self.take_lease(run).await?;
         let driven = self.drive_owned(run, leash, interrupt).await;
         self.shared.store.release_lease(run, &self.shared.owner).await?;
