@@ -7,6 +7,7 @@ mod config_args;
 mod doctor;
 mod eval;
 mod follow;
+mod import;
 mod narrate;
 mod output;
 mod runs;
@@ -84,6 +85,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Serve(args) => serve::run(args, &data_dir, output).await,
         Command::Train(args) => train::run(args, &data_dir, output).await,
         Command::Eval(args) => eval::run(args, &data_dir, output).await,
+        Command::Import(args) => import::run(args, &data_dir, output).await,
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };

@@ -7,6 +7,7 @@ mod config;
 mod extract;
 mod guard;
 mod headers;
+mod imports;
 mod launch;
 mod markdown;
 mod origin;

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 pub mod host;
 pub mod http;
+pub mod import;
 pub mod live;
 pub mod supervisor;
 

@@ -51,6 +51,12 @@ pub enum ActionError {
         /// The state.
         status: RunStatus,
     },
+    /// The run was imported.
+    #[error("{reason}")]
+    Imported {
+        /// Why it cannot be resumed.
+        reason: String,
+    },
     /// The store refused or failed.
     #[error(transparent)]
     Transition(#[from] TransitionError),
@@ -144,6 +150,9 @@ impl Supervisor {
     /// [`ActionError`] when there is nothing to resume.
     pub async fn resume(&self, run: &RunId, actor: &str) -> Result<RunStatus, ActionError> {
         let status = self.inner.store.run_row(run).await?.status;
+        if let Some(origin) = self.inner.store.import_origin(run).await? {
+            return Err(ActionError::Imported { reason: origin.why_not_resumable });
+        }
         match status {
             RunStatus::Paused | RunStatus::Pausing => {
                 self.command(run, Command::Unpause, "resumed", actor).await

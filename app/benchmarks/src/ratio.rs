@@ -132,6 +132,20 @@ mod tests {
         assert_eq!(parts, [vec![7, 3], vec![2], vec![8, 5, 6, 9, 4, 0, 1]]);
     }
 
+    #[test]
+    fn splits_of_three_seeds_equal_the_golden_vectors() {
+        let text = include_str!("../../../tests/fixtures/golden/vectors.json");
+        let vectors: Value = serde_json::from_str(text).unwrap();
+        let splits = vectors["splits"].as_array().unwrap();
+        assert!(splits.len() >= 45);
+        for golden in splits {
+            let number = |value: &Value| value.as_u64().unwrap();
+            let ratio = [0, 1, 2].map(|at| u32::try_from(number(&golden["ratio"][at])).unwrap());
+            let parts = split((0..number(&golden["n"])).collect(), ratio, number(&golden["seed"]));
+            assert_eq!(serde_json::to_value(parts).unwrap(), golden["parts"], "{golden}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn a_split_loses_and_doubles_nothing(total in 0_usize..300, a in 1_u32..9, b in 1_u32..9, c in 1_u32..9, seed: u64) {

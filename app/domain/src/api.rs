@@ -5,6 +5,7 @@ use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
 use crate::hash::Sha256Hex;
 use crate::ids::{AdoptionId, RunId};
+use crate::import::ImportOrigin;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
 use crate::outcome::{Outcome, OutcomeKind, RolloutPurpose};
@@ -183,6 +184,9 @@ pub struct RunDetail {
     pub gate_metric: String,
     /// Caps, to be shown beside the spend.
     pub caps: Caps,
+    /// Where it came from, for a run that was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportOrigin>,
 }
 
 /// The hard caps of a run.
@@ -529,7 +533,7 @@ pub struct Trajectory {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrajectoryMessage {
-    /// `system`, `user` or `assistant`.
+    /// `system`, `user` or `assistant`; attempts that were imported may have others, such as `action`.
     pub role: String,
     /// The text.
     pub content: String,

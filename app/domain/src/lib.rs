@@ -17,6 +17,7 @@ pub mod event;
 pub mod file_name;
 pub mod hash;
 pub mod ids;
+pub mod import;
 pub mod json;
 pub mod markdown;
 pub mod outcome;

@@ -14,6 +14,8 @@ pub mod calls;
 pub mod ctx;
 mod evaluate;
 pub mod gate;
+#[cfg(test)]
+mod golden;
 mod lr;
 pub mod meter;
 mod notes;

@@ -2,15 +2,17 @@
 
 use crate::error::StoreFailure;
 use crate::fold;
+use crate::imports;
 use crate::open::Store;
 use crate::outcomes;
 use crate::runs::{progress_of, summary_of};
 use crate::sql::{Column, Doing, count, from_json, hash, int, small};
 use skillopt_domain::api::{Caps, RunDetail, RunSummary};
-use skillopt_domain::config::{Resolved, RunConfig};
+use skillopt_domain::config::{Resolved, RunConfig, Value};
 use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::outcome::RolloutSet;
+use skillopt_domain::score::GateMetric;
 use skillopt_domain::view::{RunView, SkillVersion};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -55,13 +57,19 @@ impl Store {
                 .await
                 .doing("read a run's config")?;
         let resolved: Resolved = from_json("a run's config", &config)?;
+        let imported = imports::origin(&mut conn, run).await?;
         let config = RunConfig::from_resolved(&resolved).ok();
-        let gate_metric = config.as_ref().map(|config| config.evaluation.gate_metric);
+        // An imported config may lack keys that a run needs; what it says still counts.
+        let gate_metric = match resolved.get("evaluation.gate_metric") {
+            Value::Text(metric) => metric.clone(),
+            _ => GateMetric::default().as_str().to_owned(),
+        };
         Ok(RunDetail {
             summary,
             view,
-            gate_metric: gate_metric.unwrap_or_default().as_str().to_owned(),
+            gate_metric,
             caps: config.as_ref().map(caps_of).unwrap_or_default(),
+            imported,
         })
     }
 

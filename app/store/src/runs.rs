@@ -200,7 +200,8 @@ pub(crate) fn search_text(summary: &RunSummary) -> String {
         .join("\n")
 }
 
-async fn insert(conn: &mut SqliteConnection, run: &NewRun) -> Result<(), StoreFailure> {
+/// Inserts the row of a run in the state `queued`, without an event.
+pub(crate) async fn insert(conn: &mut SqliteConnection, run: &NewRun) -> Result<(), StoreFailure> {
     let action = "create a run";
     let summary = first_summary(run);
     let until_ms = run.lease.as_ref().map(|term| int(run.created_at_ms + term.ttl_ms));

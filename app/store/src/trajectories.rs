@@ -1,6 +1,7 @@
 //! Trajectories: rows by filter, and one with its conversation.
 
 use crate::error::StoreFailure;
+use crate::imports;
 use crate::open::Store;
 use crate::outcomes;
 use crate::reading::run_no;
@@ -56,15 +57,19 @@ impl Store {
         select.push("WHERE outcomes.run_no = ").push_bind(run_no);
         select.push(" AND outcomes.id = ").push_bind(int(id));
         let row = select.build().fetch_optional(&mut *conn).await.doing("read a trajectory")?;
-        drop(conn);
         let row =
             row.ok_or_else(|| StoreFailure::NotFound { what: "trajectory", id: id.to_string() })?;
         let row = row_of(&row)?;
+        let messages = match row.outcome.call {
+            Some(_) => Vec::new(),
+            None => imports::conversation(&mut conn, int(row.id)).await?,
+        };
+        drop(conn);
         let call = match &row.outcome.call {
             Some(key) => self.find_call(key).await?,
             None => None,
         };
-        Ok(with_call(row, call))
+        Ok(with_call(row, messages, call))
     }
 }
 
@@ -178,11 +183,16 @@ fn row_of(row: &SqliteRow) -> Result<TrajectoryRow, StoreFailure> {
     })
 }
 
-fn with_call(row: TrajectoryRow, call: Option<RecordedCall>) -> Trajectory {
+/// `said` is what an imported attempt brought along.
+fn with_call(
+    row: TrajectoryRow,
+    said: Vec<TrajectoryMessage>,
+    call: Option<RecordedCall>,
+) -> Trajectory {
     let Some(call) = call else {
         return Trajectory {
             row,
-            messages: Vec::new(),
+            messages: said,
             prompt_tokens: None,
             completion_tokens: None,
             latency_ms: None,

@@ -47,6 +47,14 @@ impl Adopter {
         self.roots.shown()
     }
 
+    /// The real place of a folder that may be read: the same roots as for writing.
+    ///
+    /// # Errors
+    /// [`AdoptError::Path`] that says which rule it breaks.
+    pub fn readable_folder(&self, typed: &str) -> Result<PathBuf, AdoptError> {
+        Ok(self.roots.resolve_folder(typed)?)
+    }
+
     /// Writes a version into the live file, if that is still what the person saw.
     ///
     /// # Errors

@@ -109,7 +109,29 @@ impl AdoptRoots {
         Ok(LivePath { given: typed.to_owned(), real, is_symlink })
     }
 
+    /// Checks the typed path of a folder that is to be read, and gives its real place.
+    ///
+    /// # Errors
+    /// [`PathError`] that says which rule it breaks.
+    pub fn resolve_folder(&self, typed: &str) -> Result<PathBuf, PathError> {
+        let path = self.expand_any(typed)?;
+        let real = path.canonicalize().map_err(|_| PathError::NoFolder(path.clone()))?;
+        if !self.roots.iter().any(|root| real.starts_with(root)) {
+            return Err(PathError::Outside { real, roots: self.shown().join(", ") });
+        }
+        if real.is_dir() { Ok(real) } else { Err(PathError::NoFolder(path)) }
+    }
+
     fn expand(&self, typed: &str) -> Result<PathBuf, PathError> {
+        let path = self.expand_any(typed)?;
+        if typed.ends_with('/') || !is_markdown(&path) {
+            return Err(PathError::Form("the path must end in .md"));
+        }
+        Ok(path)
+    }
+
+    /// A path from the root, without `..`.
+    fn expand_any(&self, typed: &str) -> Result<PathBuf, PathError> {
         if typed.len() > MAX_LEN || typed.chars().any(char::is_control) {
             return Err(PathError::Form("the path is too long or has control characters in it"));
         }
@@ -125,9 +147,6 @@ impl AdoptRoots {
         }
         if path.components().any(|part| part == Component::ParentDir) {
             return Err(PathError::Form("give the path without `..`"));
-        }
-        if typed.ends_with('/') || !is_markdown(&path) {
-            return Err(PathError::Form("the path must end in .md"));
         }
         Ok(path)
     }

@@ -175,6 +175,7 @@ fn describe(detail: &RunDetail, output: &Output) {
 
 async fn resume_run(hosting: &Hosting, args: &ResumeArgs, output: &Output) -> anyhow::Result<Exit> {
     let run = find(hosting.store(), &args.run.run).await?;
+    hosting.refuse_imported(&run).await?;
     let row = hosting.store().run_row(&run).await?;
     let resolved = match with_caps(&row.config, &args.cfg_options) {
         Ok(resolved) => resolved,

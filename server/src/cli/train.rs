@@ -155,6 +155,7 @@ pub(super) async fn resume(
     report: Report,
     output: &Output,
 ) -> anyhow::Result<Exit> {
+    hosting.refuse_imported(&row.id).await?;
     // A run of a process that died waits here until its lease has run out.
     hosting.wait_until_free(&row.id).await?;
     hosting.set_caps(&row.id, resolved).await?;

@@ -39,6 +39,12 @@ pub enum HostError {
     /// The state of the run does not allow it.
     #[error(transparent)]
     Forbidden(#[from] ForbiddenTransition),
+    /// The run was read from a folder and has no past here to go on from.
+    #[error("{reason}")]
+    Imported {
+        /// Why it cannot be resumed.
+        reason: String,
+    },
     /// This process lost the run.
     #[error("another process took run {run} over")]
     Lost {

@@ -3,6 +3,7 @@
 use super::inputs::with_absolute_paths;
 use super::{HostError, Hosting, absolute};
 use skillopt_domain::config::{Resolved, Value};
+use skillopt_domain::ids::RunId;
 use skillopt_store::RunRow;
 use std::path::Path;
 
@@ -47,6 +48,10 @@ impl Hosting {
         let folder = folder.canonicalize().unwrap_or(folder);
         let name = folder.display().to_string();
         match self.shared.store.find_run_by_out_root(&name).await? {
+            // An imported run is only a picture of its folder: nothing may go on in it.
+            Some(id) if self.shared.store.import_origin(&id).await?.is_some() => {
+                Ok(Existing::Foreign)
+            }
             Some(id) => {
                 let row = self.shared.store.run_row(&id).await?;
                 let differences = differences(&row.config, &with_absolute_paths(wanted));
@@ -58,6 +63,19 @@ impl Hosting {
             }
             None if is_run_folder(&folder) => Ok(Existing::Foreign),
             None => Ok(Existing::None),
+        }
+    }
+}
+
+impl Hosting {
+    /// Refuses to work on a run that was imported.
+    ///
+    /// # Errors
+    /// [`HostError::Imported`] with the reason.
+    pub(crate) async fn refuse_imported(&self, run: &RunId) -> Result<(), HostError> {
+        match self.shared.store.import_origin(run).await? {
+            Some(origin) => Err(HostError::Imported { reason: origin.why_not_resumable }),
+            None => Ok(()),
         }
     }
 }

@@ -61,9 +61,10 @@ impl From<HostError> for ApiError {
         match err {
             HostError::BadConfig(problems) => problems.into(),
             HostError::Store(failure) => failure.into(),
-            HostError::Held { .. } | HostError::Forbidden(_) | HostError::Lost { .. } => {
-                Self::Conflict(err.to_string())
-            }
+            HostError::Held { .. }
+            | HostError::Forbidden(_)
+            | HostError::Imported { .. }
+            | HostError::Lost { .. } => Self::Conflict(err.to_string()),
             HostError::Folder { .. } | HostError::Open(_) => Self::internal(err),
         }
     }

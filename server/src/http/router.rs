@@ -1,7 +1,9 @@
 //! THE route table, and the layers that every request passes.
 
 use super::state::AppState;
-use super::{adoptions, assets, config, guard, headers, launch, problem, run_parts, runs, stream};
+use super::{
+    adoptions, assets, config, guard, headers, imports, launch, problem, run_parts, runs, stream,
+};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -22,6 +24,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(runs::list, launch::launch))
         .routes(routes!(launch::sample))
         .routes(routes!(launch::preflight))
+        .routes(routes!(imports::import))
         .routes(routes!(runs::detail))
         .routes(routes!(runs::pause))
         .routes(routes!(runs::resume))

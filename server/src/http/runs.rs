@@ -77,7 +77,9 @@ fn changed(status: Result<RunStatus, ActionError>) -> ApiResult<Json<StatusChang
 impl From<ActionError> for ApiError {
     fn from(err: ActionError) -> Self {
         match err {
-            ActionError::WrongState { .. } => Self::Conflict(err.to_string()),
+            ActionError::WrongState { .. } | ActionError::Imported { .. } => {
+                Self::Conflict(err.to_string())
+            }
             ActionError::Transition(refused) => refused.into(),
             ActionError::Store(failure) => failure.into(),
         }

@@ -3,6 +3,7 @@
 mod api;
 mod files;
 mod guarding;
+mod importing;
 mod streaming;
 
 use super::assets::Assets;

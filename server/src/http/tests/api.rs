@@ -22,6 +22,7 @@ async fn openapi_describes_every_route() {
         "post /runs",
         "post /runs/sample",
         "post /preflight",
+        "post /imports",
         "get /runs/{id}",
         "post /runs/{id}/pause",
         "post /runs/{id}/resume",

@@ -1,0 +1,61 @@
+//! `skillopt import`: a run folder of the Python system, or ours from another data directory.
+
+use super::Exit;
+use super::args::ImportArgs;
+use super::output::Output;
+use super::train::ACTOR;
+use crate::config::Environment;
+use crate::host::Hosting;
+use crate::import::ImportError;
+use skillopt_domain::import::{ImportChange, ImportReport};
+use std::path::Path;
+
+pub(super) async fn run(
+    args: ImportArgs,
+    data_dir: &Path,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let imported = hosting.import(&args.folder, ACTOR).await;
+    hosting.store().close().await;
+    match imported {
+        Ok(report) if args.json => output.line(&serde_json::to_string(&report)?),
+        Ok(report) => tell(&report, output),
+        Err(err @ (ImportError::Open { .. } | ImportError::NoRun(_))) => {
+            output.error(&err.to_string());
+            return Ok(Exit::Usage);
+        }
+        Err(err) => return Err(err.into()),
+    }
+    Ok(Exit::Done)
+}
+
+fn tell(report: &ImportReport, output: &Output) {
+    for finding in &report.findings {
+        output.note(&format!("note: {finding}"));
+    }
+    if report.n_findings_more > 0 {
+        output.note(&format!("note: {} more of the kind", report.n_findings_more));
+    }
+    let what = match report.change {
+        ImportChange::New => "imported",
+        ImportChange::Updated => "brought up to date",
+        ImportChange::Unchanged => "imported before, and nothing is new",
+        ImportChange::Own => "a run of this data directory; there is nothing to import",
+    };
+    output.line(&format!("{}: {what}", report.folder));
+    output.line(&format!(
+        "run {} ({}, {}): {} steps, {} attempts, {} with a conversation, {} skill texts",
+        report.run,
+        report.status,
+        report.system,
+        report.n_steps,
+        report.n_attempts,
+        report.n_conversations,
+        report.n_skills
+    ));
+    output.line("what its calls cost is not in a run folder, and shown as unknown");
+    if !report.why_not_resumable.is_empty() {
+        output.line(&report.why_not_resumable);
+    }
+}

@@ -1,0 +1,201 @@
+//! A whole folder as a run: plan, baseline, steps, epochs, end. Reads files, touches no store.
+
+use super::epochs;
+use super::finals;
+use super::folder::Folder;
+use super::identity::Identity;
+use super::json::Fields;
+use super::reader::{Reader, unknown_skill};
+use super::rows::Rows;
+use super::spend;
+use super::step::{self, Walk};
+use serde_json::{Map, Value};
+use skillopt_domain::event::{EventKind, RunPlan};
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::outcome::RolloutPurpose;
+use skillopt_domain::run::RunStatus;
+use skillopt_domain::spend::{Role, SpendByRole};
+
+/// What a folder says.
+#[derive(Debug)]
+pub(super) struct FolderRun {
+    pub(super) reader: Reader,
+    pub(super) identity: Identity,
+    pub(super) system: String,
+    pub(super) status: RunStatus,
+    /// Why it is in that state, for people; without the folder's name.
+    pub(super) detail: String,
+    pub(super) n_steps: u32,
+    pub(super) spend: SpendByRole,
+    pub(super) active_ms: u64,
+    /// Last change of a file that was read.
+    pub(super) ended_at_ms: u64,
+}
+
+/// Reads a folder; `None` when it is no run folder.
+pub(super) fn read(folder: Folder) -> Option<FolderRun> {
+    let mut reader = Reader::new(folder);
+    let rows = Rows::read(&mut reader);
+    let summary = finals::summary(&mut reader);
+    let empty = Map::new();
+    let of_summary = summary.as_ref().unwrap_or(&empty);
+    let fields = Fields { file: finals::SUMMARY, place: String::new(), object: of_summary };
+    reader.is_ours = is_ours(&rows, &fields);
+    let initial_text = reader.skill("skills/skill_v0000.md");
+    let first_row = rows.finished.first().filter(|row| row.step == 1).map(|row| &row.object);
+    let identity = Identity::of(&reader.settings.flat, initial_text.as_ref(), first_row)?;
+    let initial = initial_text.unwrap_or_else(|| missing_initial(&mut reader));
+    let baseline = finals::baseline(&mut reader, &initial, &fields);
+    let at_ms = reader.settings.at_ms;
+    let mut walk = Walk {
+        version: 0,
+        current: initial.clone(),
+        current_score: baseline.as_ref().and_then(|measured| measured.gate_score),
+        best: initial.clone(),
+        steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),
+        spend: SpendByRole::default(),
+        wall_ms: 0,
+    };
+    match baseline {
+        Some(measured) => {
+            reader.emit("baseline".to_owned(), at_ms, EventKind::Baseline(measured));
+        }
+        None => reader.findings.add("selection_eval_baseline", "", "the baseline is not known"),
+    }
+    walk_steps(&mut reader, &mut walk, &rows);
+    let best = finals::best_skill(&mut reader, &walk, rows.finished.len());
+    let last_step = rows.finished.last().map_or(0, |row| row.step);
+    finals::tests(&mut reader, (&initial, &best, &walk.current), last_step, &fields);
+    let plan = plan(&mut reader, &rows, &initial);
+    let (status, detail) = end(&rows, summary.is_some(), plan.total_steps);
+    // The plan is known last and told first.
+    reader.emit("planned".to_owned(), at_ms, EventKind::Planned(plan));
+    reader.events.rotate_right(1);
+    let told = spend::of_summary(&fields, &mut reader.findings);
+    let wall = spend::milliseconds(&fields, "total_wall_time_s", &mut reader.findings);
+    let ended_at_ms = [Some(at_ms), reader.folder.changed_at(finals::SUMMARY)]
+        .into_iter()
+        .flatten()
+        .chain(rows.finished.iter().map(|row| row.at_ms))
+        .max();
+    Some(FolderRun {
+        system: system(&reader, &rows, &fields),
+        identity,
+        status,
+        detail,
+        n_steps: u32::try_from(rows.finished.len()).unwrap_or(u32::MAX),
+        spend: spend::larger(walk.spend, told),
+        active_ms: walk.wall_ms.max(wall.unwrap_or_default()),
+        ended_at_ms: ended_at_ms.unwrap_or_default(),
+        reader,
+    })
+}
+
+fn walk_steps(reader: &mut Reader, walk: &mut Walk, rows: &Rows) {
+    let epochs: Vec<u32> = rows.finished.iter().map(|row| epoch_of(walk, row)).collect();
+    for (at, row) in rows.finished.iter().enumerate() {
+        step::read(reader, walk, row);
+        if epochs.get(at + 1) != epochs.get(at) {
+            epochs::read(reader, epochs[at], row.at_ms);
+        }
+    }
+    for step in &rows.begun {
+        let dir = super::rows::step_dir(*step);
+        let message = format!(
+            "step {step} had begun and not ended when {} steps were finished; it is not shown",
+            rows.finished.len()
+        );
+        reader.findings.add(&dir, "", message);
+    }
+}
+
+fn epoch_of(walk: &Walk, row: &super::rows::Row) -> u32 {
+    let told = row.object.get("epoch").and_then(super::json::whole).filter(|epoch| *epoch > 0);
+    told.unwrap_or_else(|| (row.step - 1) / walk.steps_per_epoch.max(1) + 1)
+}
+
+/// Only this program gives reasons in its history, and its name in its summary.
+fn is_ours(rows: &Rows, summary: &Fields<'_>) -> bool {
+    let named = summary.get("version").and_then(Value::as_str);
+    named.is_some_and(|version| version.starts_with("skillopt-rust"))
+        || rows.finished.iter().any(|row| row.object.contains_key("reason"))
+}
+
+/// The version is known by what its rows have: the tag in `summary.json` is the same in all of them.
+fn system(reader: &Reader, rows: &Rows, summary: &Fields<'_>) -> String {
+    if reader.is_ours {
+        let version = summary.get("version").and_then(Value::as_str).unwrap_or_default();
+        return format!("SkillOpt {}", version.trim_start_matches("skillopt-rust-"))
+            .trim()
+            .to_owned();
+    }
+    let has = |key: &str| rows.finished.iter().any(|row| row.object.contains_key(key));
+    let version = match () {
+        () if rows.finished.is_empty() => "",
+        () if has("gate_metric") || has("candidate_gate_score") || has("current_origin") => " 0.2",
+        () => " 0.1",
+    };
+    format!("Python SkillOpt{version}")
+}
+
+fn missing_initial(reader: &mut Reader) -> Sha256Hex {
+    let file = "skills/skill_v0000.md";
+    reader.findings.add(file, "", "missing; the initial skill is not known");
+    unknown_skill(None, file)
+}
+
+fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
+    let settings = &reader.settings;
+    let name = |key: &str| settings.text(key).unwrap_or("unknown").to_owned();
+    let is_simulated = |role: Role| settings.text(&format!("{role}_backend")) == Some("mock");
+    let last = rows.finished.last();
+    let epochs = settings.count("num_epochs");
+    let steps_per_epoch = settings.count("steps_per_epoch");
+    let planned = epochs.zip(steps_per_epoch).map(|(epochs, steps)| epochs.saturating_mul(steps));
+    let n_of = |purpose: RolloutPurpose| {
+        let sizes = reader.sets.iter().filter(|known| known.set.purpose == purpose);
+        sizes.map(|known| known.set.outcomes.len()).max().and_then(|n| u32::try_from(n).ok())
+    };
+    let n_test = n_of(RolloutPurpose::Test);
+    let plan = RunPlan {
+        benchmark: name("env"),
+        n_train: settings.count("train_size").unwrap_or_default(),
+        n_selection: n_of(RolloutPurpose::Selection).unwrap_or_default(),
+        n_test: n_test.unwrap_or_default(),
+        epochs: epochs.or(last.map(epoch_count)).unwrap_or_default(),
+        steps_per_epoch: steps_per_epoch.unwrap_or_default(),
+        total_steps: planned.or(last.map(|row| row.step)).unwrap_or_default(),
+        // The tasks are not in the folder, and no run is resumed from this.
+        data: unknown_skill(None, "the data"),
+        initial_skill: initial.clone(),
+        initial_tokens: reader.tokens(initial),
+        target_model: name("target_model"),
+        optimizer_model: name("optimizer_model"),
+        target_simulated: is_simulated(Role::Target),
+        optimizer_simulated: is_simulated(Role::Optimizer),
+        seed: settings.flat.get("seed").and_then(Value::as_u64).unwrap_or_default(),
+    };
+    let unknown = [
+        ("train tasks", plan.n_train == 0),
+        ("selection tasks", plan.n_selection == 0),
+        ("test tasks", n_test.is_none()),
+    ];
+    for (what, _) in unknown.into_iter().filter(|(_, is_unknown)| *is_unknown) {
+        let message =
+            format!("the number of {what} is not in the folder; the 0 in the plan stands for that");
+        reader.findings.add("config.json", "", message);
+    }
+    plan
+}
+
+fn epoch_count(row: &super::rows::Row) -> u32 {
+    row.object.get("epoch").and_then(super::json::whole).unwrap_or_default()
+}
+
+fn end(rows: &Rows, has_summary: bool, total_steps: u32) -> (RunStatus, String) {
+    if has_summary {
+        return (RunStatus::Done, String::new());
+    }
+    let detail = format!("{} of {total_steps} steps were finished", rows.finished.len());
+    (RunStatus::Interrupted, detail)
+}
