@@ -6,6 +6,7 @@ mod export;
 mod file;
 mod flags;
 mod flat;
+mod json_schema;
 mod load;
 mod tree;
 
@@ -13,6 +14,7 @@ pub use environment::{Environment, api_key_variable};
 pub use export::to_yaml;
 pub use flags::{cfg_options, flag, form_fields};
 pub use flat::{flat_json, flat_name, path_of_flat};
+pub use json_schema::json_schema;
 pub use load::{BadConfig, Sources, from_yaml_text, load, run_config};
 
 #[cfg(test)]

@@ -49,6 +49,8 @@ pub(super) enum Command {
     Import(ImportArgs),
     /// Past and present runs, also those of the dashboard.
     Runs(RunsArgs),
+    /// Values in force and their sources, checks of a file, and the schema for editors.
+    Config(ConfigCommands),
     /// Check store, port and models, and say what to do.
     Doctor(DoctorArgs),
 }
@@ -224,6 +226,41 @@ pub(super) enum ExportFormat {
     Skill,
     /// The config, to train from again.
     Yaml,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigCommands {
+    #[command(subcommand)]
+    pub(super) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print each key, its value and where that comes from.
+    Show(ShowArgs),
+    /// Check a file: 0 when it is sound, 1 when it is not, 2 when there is none.
+    Check(CheckArgs),
+    /// Print a JSON Schema (draft 2020-12) of config files, for editors.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The config file.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]

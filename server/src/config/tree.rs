@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    fn into_json(self) -> serde_json::Value {
+    pub(super) fn into_json(self) -> serde_json::Value {
         match self {
             Self::Scalar(Value::Null) => serde_json::Value::Null,
             Self::Scalar(Value::Bool(flag)) => flag.into(),
