@@ -3,6 +3,7 @@
 
 mod args;
 mod bars;
+mod config;
 mod config_args;
 mod doctor;
 mod eval;
@@ -87,6 +88,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Eval(args) => eval::run(args, &data_dir, output).await,
         Command::Import(args) => import::run(args, &data_dir, output).await,
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
+        Command::Config(args) => config::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };
     done.unwrap_or_else(|err| {

@@ -3,6 +3,7 @@
 //! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
 
 mod binary;
+mod config_and_import;
 mod fake_server;
 mod http_serve;
 mod layers;
