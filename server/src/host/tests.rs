@@ -290,7 +290,7 @@ async fn the_cap_on_time_holds_for_all_repeats_of_a_measurement_together() {
     let options = ["model.mock_latency_ms=200", "env.workers=64", "limits.max_minutes=0.0075"];
     let request = MeasureRequest {
         resolved: scene.config(&options),
-        skill: scene.config(&[]).get("env.skill_init").as_str().unwrap_or_default().to_owned(),
+        skill: scene.config(&[]).get("env.skill_init").to_string(),
         split: skillopt_engine::splits::SplitName::Selection,
         repeats: 4,
         fresh: false,
