@@ -114,7 +114,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         proposals: Vec<ProposalNote>,
         /// Who set the budget.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "LrControl::is_fixed")]
         control: LrControl,
     },
     /// A whole new text was written, or none that could be used.

@@ -127,7 +127,7 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
         let (px, py) = (x.at(f64::from(point.step)), y.at(score));
         match action {
             Action::Accept | Action::AcceptNewBest | Action::ForceAccept => {
-                accepted.push_str(&triangle(px, py, r))
+                accepted.push_str(&triangle(px, py, r));
             }
             Action::Reject => {
                 rejected.push_str(&cross(px, py, if layout.is_narrow { 2.8 } else { 3.6 }));

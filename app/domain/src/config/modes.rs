@@ -18,6 +18,12 @@ pub enum LrControl {
 }
 
 impl LrControl {
+    /// The schedule sets the budget.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+
     /// The word in configs and in `history.json`.
     #[must_use]
     pub fn as_str(self) -> &'static str {

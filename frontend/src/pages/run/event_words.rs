@@ -4,7 +4,7 @@ use super::step_words::{counts_words, ranking_words};
 use crate::components::look::Look;
 use crate::fmt;
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::{EventKind, Measured, StepSummary, TestedSkill};
+use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
 use skillopt_domain::run::Phase;
 
 /// The words for filters, in the order of a run; also the `type` of the JSON.
@@ -92,22 +92,10 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
 pub(crate) fn event_words(kind: &EventKind) -> String {
     match kind {
         EventKind::Status { status, detail } => {
-            let word = Look::from(*status).word;
-            detail.as_ref().map_or_else(
-                || format!("The run is {word}."),
-                |detail| format!("The run is {word}: {detail}"),
-            )
+            let end = detail.as_ref().map_or_else(|| ".".to_owned(), |why| format!(": {why}"));
+            format!("The run is {}{end}", Look::from(*status).word)
         }
-        EventKind::Planned(plan) => format!(
-            "{} steps planned: {} epochs of {} on {} ({} train, {} selection, {} test).",
-            plan.total_steps,
-            plan.epochs,
-            plan.steps_per_epoch,
-            plan.benchmark,
-            plan.n_train,
-            plan.n_selection,
-            plan.n_test
-        ),
+        EventKind::Planned(plan) => planned_words(plan),
         EventKind::PreflightPassed { role, latency_ms: 0 } => {
             format!("The {role} has answered its test call before.")
         }
@@ -122,15 +110,12 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             let (bold, rest) = counts_words(counts);
             format!("Step {step}, batch: {bold}{rest}")
         }
-        EventKind::Reflected { step, reflection } => format!(
-            "Step {step}: {} proposed, {} named.",
-            fmt::plural(u64::from(reflection.n_edits), "edit", "edits"),
-            fmt::plural(
-                u64::try_from(reflection.patterns.len()).unwrap_or(0),
-                "failure pattern",
-                "failure patterns"
-            ),
-        ),
+        EventKind::Reflected { step, reflection } => {
+            let edits = fmt::plural(u64::from(reflection.n_edits), "edit", "edits");
+            let patterns = u64::try_from(reflection.patterns.len()).unwrap_or(0);
+            let patterns = fmt::plural(patterns, "failure pattern", "failure patterns");
+            format!("Step {step}: {edits} proposed, {patterns} named.")
+        }
         EventKind::Aggregated { step, n_edits_in, edits, .. } => {
             let before = fmt::plural(u64::from(*n_edits_in), "edit", "edits");
             format!("Step {step}: {before} merged into {}.", edits.len())
@@ -167,11 +152,10 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
         EventKind::Rewritten { step, report } => {
             format!("Step {step}, new text: {} {}", report.status.label(), report.detail)
         }
-        EventKind::Noted { step, appendix } => format!(
-            "Step {step}: {} added to the appendix, {} in all.",
-            fmt::plural(u64::from(appendix.n_added), "note", "notes"),
-            appendix.notes.len()
-        ),
+        EventKind::Noted { step, appendix } => {
+            let added = fmt::plural(u64::from(appendix.n_added), "note", "notes");
+            format!("Step {step}: {added} added to the appendix, {} in all.", appendix.notes.len())
+        }
         EventKind::Compared(comparison) => format!(
             "Epoch {}: {} tried with the skills of two epochs.",
             comparison.epoch,
@@ -185,6 +169,19 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
         }
         EventKind::FinalSelected(selection) => format!("Last skill: {}", selection.reason),
     }
+}
+
+fn planned_words(plan: &RunPlan) -> String {
+    format!(
+        "{} steps planned: {} epochs of {} on {} ({} train, {} selection, {} test).",
+        plan.total_steps,
+        plan.epochs,
+        plan.steps_per_epoch,
+        plan.benchmark,
+        plan.n_train,
+        plan.n_selection,
+        plan.n_test
+    )
 }
 
 fn phase_words(phase: Phase) -> String {
