@@ -402,6 +402,21 @@ async fn a_folder_with_only_a_history_still_has_its_curves() {
     assert_eq!(scene.store().skill_text(candidate).await.expect("looked"), None);
 }
 
+#[tokio::test]
+async fn sizes_come_from_a_split_manifest_and_a_state_ahead_of_the_history_is_told() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.accept(1);
+    run.json("runtime_state.json", &json!({"last_completed_step": 3}));
+    run.json(
+        "_generated_splits/searchqa_2-1-7_seed42/split_manifest.json",
+        &json!({"counts": {"train": 4, "val": 2, "test": 14}}),
+    );
+    let report = scene.import(&run).await;
+    assert!(messages(&report).iter().any(|text| text.contains("says that step 3 was finished")));
+    let plan = scene.store().view(&report.run).await.expect("a view").plan.expect("a plan");
+    assert_eq!((plan.n_train, plan.n_selection, plan.n_test), (4, 2, 14));
+}
+
 #[rstest]
 #[case("a/b")]
 #[case("train:0000")]
