@@ -50,6 +50,7 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
     let mut walk = Walk {
         version: 0,
         current: initial.clone(),
+        measured: initial.clone(),
         current_score: baseline.as_ref().and_then(|measured| measured.gate_score),
         best: initial.clone(),
         steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),

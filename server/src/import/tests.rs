@@ -309,6 +309,26 @@ async fn slow_updates_and_memory_are_notes_of_the_run() {
     }
 }
 
+#[tokio::test]
+async fn an_empty_region_changes_no_result_and_guidance_does() {
+    let region = |text: &str| {
+        format!("{BETTER}\n\n<!-- SLOW_UPDATE_START -->\n{text}\n<!-- SLOW_UPDATE_END -->\n")
+    };
+    for (text, expect) in [("", (Some(2), 1)), ("Keep it short.", (None, 0))] {
+        let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+        run.accept(1);
+        run.skip(2);
+        run.text("skills/skill_v0002.md", &region(text));
+        run.reject(3);
+        run.text("skills/skill_v0003.md", &region(text));
+        let report = scene.import(&run).await;
+        let view = scene.store().view(&report.run).await.expect("a view");
+        assert_eq!((view.steps[2].current_n, view.steps[2].n_broke), expect);
+        let detail = scene.store().step_detail(&report.run, 3).await.expect("a step");
+        assert_eq!(detail.before, Some(Sha256Hex::of(region(text))));
+    }
+}
+
 #[rstest]
 #[case::history_cut(
     "history.json",
