@@ -8,6 +8,7 @@ mod flags;
 mod flat;
 mod json_schema;
 mod load;
+mod secret;
 mod tree;
 
 pub use environment::{Environment, api_key_variable};
@@ -16,6 +17,8 @@ pub use flags::{cfg_options, flag, form_fields};
 pub use flat::{flat_json, flat_name, path_of_flat};
 pub use json_schema::json_schema;
 pub use load::{BadConfig, Sources, from_yaml_text, load, run_config};
+
+pub(crate) use secret::is_secret_name;
 
 #[cfg(test)]
 mod doc_table;

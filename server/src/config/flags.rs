@@ -2,7 +2,8 @@
 
 use super::flat::path_of_flat;
 use super::load::BadConfig;
-use skillopt_domain::config::{ConfigProblem, Place, Setting, Value};
+use super::secret::{RIGHT_WAY, is_secret_name};
+use skillopt_domain::config::{ConfigProblem, Place, Setting, Value, find_key};
 use std::collections::BTreeMap;
 
 /// Reads `section.key=value` (or `flat_name=value`) words.
@@ -17,16 +18,30 @@ pub fn cfg_options(words: &[String]) -> Result<Vec<Setting>, BadConfig> {
             Some((key, value)) if !key.trim().is_empty() => {
                 let key = key.trim();
                 let path = path_of_flat(key).unwrap_or(key);
-                settings.push(flag(path, &format!("--cfg-options {key}"), value));
+                let place = format!("--cfg-options {key}");
+                if find_key(path).is_none() && is_secret_name(key) {
+                    problems.push(problem(path, &place, RIGHT_WAY.to_owned()));
+                } else {
+                    settings.push(flag(path, &place, value));
+                }
             }
-            _ => problems.push(ConfigProblem {
-                path: String::new(),
-                place: Some(Place::flag("--cfg-options")),
-                message: format!("expected section.key=value, got `{word}`"),
-            }),
+            _ => {
+                let message = format!("expected section.key=value{}", got(word));
+                problems.push(problem("", "--cfg-options", message));
+            }
         }
     }
     if problems.is_empty() { Ok(settings) } else { Err(BadConfig(problems)) }
+}
+
+fn problem(path: &str, place: &str, message: String) -> ConfigProblem {
+    ConfigProblem { path: path.to_owned(), place: Some(Place::flag(place)), message }
+}
+
+/// The word, unless it could be a secret that was typed in the wrong place.
+fn got(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || "_.=: ".contains(letter);
+    if word.chars().all(is_plain) { format!(", got `{word}`") } else { String::new() }
 }
 
 /// One flag.

@@ -306,6 +306,15 @@ fn bad_cfg_options_are_explained(#[case] word: &str, #[case] expect: &str) {
     assert!(message.contains(expect), "{message}");
 }
 
+#[rstest]
+#[case("my_api_key=sk-Hidden1", "environment variable")]
+#[case("model.some_password=sk-Hidden1", "environment variable")]
+#[case("sk-Hidden1", "expected section.key=value")]
+fn secrets_in_cfg_options_are_never_repeated(#[case] word: &str, #[case] expect: &str) {
+    let message = load_with("", &Environment::default(), &[word]).expect_err("refused").to_string();
+    assert!(message.contains(expect) && !message.contains("Hidden1"), "{message}");
+}
+
 #[test]
 fn every_flat_name_is_unique() {
     use skillopt_domain::config::KEYS;

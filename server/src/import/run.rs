@@ -50,6 +50,7 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
     let mut walk = Walk {
         version: 0,
         current: initial.clone(),
+        measured: initial.clone(),
         current_score: baseline.as_ref().and_then(|measured| measured.gate_score),
         best: initial.clone(),
         steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),
@@ -63,6 +64,7 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
         None => reader.findings.add("selection_eval_baseline", "", "the baseline is not known"),
     }
     walk_steps(&mut reader, &mut walk, &rows);
+    compare_state(&mut reader, &rows);
     let best = finals::best_skill(&mut reader, &walk, rows.finished.len());
     let last_step = rows.finished.last().map_or(0, |row| row.step);
     finals::tests(&mut reader, (&initial, &best, &walk.current), last_step, &fields);
@@ -156,11 +158,12 @@ fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
         let sizes = reader.sets.iter().filter(|known| known.set.purpose == purpose);
         sizes.map(|known| known.set.outcomes.len()).max().and_then(|n| u32::try_from(n).ok())
     };
-    let n_test = n_of(RolloutPurpose::Test);
+    let sizes = split_sizes(reader);
+    let n_test = n_of(RolloutPurpose::Test).or(sizes[2]);
     let plan = RunPlan {
         benchmark: name("env"),
-        n_train: settings.count("train_size").unwrap_or_default(),
-        n_selection: n_of(RolloutPurpose::Selection).unwrap_or_default(),
+        n_train: settings.count("train_size").or(sizes[0]).unwrap_or_default(),
+        n_selection: n_of(RolloutPurpose::Selection).or(sizes[1]).unwrap_or_default(),
         n_test: n_test.unwrap_or_default(),
         epochs: epochs.or(last.map(epoch_count)).unwrap_or_default(),
         steps_per_epoch: steps_per_epoch.unwrap_or_default(),
@@ -186,6 +189,31 @@ fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
         reader.findings.add("config.json", "", message);
     }
     plan
+}
+
+/// Tasks of train, selection and test split, by the manifest of a ratio split in the folder.
+fn split_sizes(reader: &Reader) -> [Option<u32>; 3] {
+    const SPLITS: &str = "_generated_splits";
+    let manifest = reader.folder.names(SPLITS).into_iter().find_map(|name| {
+        let file = format!("{SPLITS}/{name}/split_manifest.json");
+        let text = reader.folder.read(&file).ok().flatten()?;
+        serde_json::from_str::<Value>(&text.text).ok()
+    });
+    ["train", "val", "test"]
+        .map(|name| manifest.as_ref()?.get("counts")?.get(name).and_then(super::json::whole))
+}
+
+/// Says when the state file knows of more steps than the history.
+fn compare_state(reader: &mut Reader, rows: &Rows) {
+    const STATE: &str = "runtime_state.json";
+    let state = reader.json(STATE);
+    let told = state.as_ref().and_then(|state| state.get("last_completed_step"));
+    let last = rows.finished.last().map_or(0, |row| row.step);
+    if let Some(told) = told.and_then(super::json::whole).filter(|told| *told > last) {
+        let message =
+            format!("says that step {told} was finished, and the last record is of step {last}");
+        reader.findings.add(STATE, "last_completed_step", message);
+    }
 }
 
 fn epoch_count(row: &super::rows::Row) -> u32 {

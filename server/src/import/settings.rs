@@ -4,7 +4,7 @@
 use super::findings::{Findings, shortened};
 use super::folder::Folder;
 use super::json;
-use crate::config::path_of_flat;
+use crate::config::{is_secret_name, path_of_flat};
 use serde_json::{Map, Value as Json};
 use skillopt_domain::config::{
     Availability, Evaluation, KeyKind, Origin, Place, Resolved, ResolvedValue, RunConfig, Setting,
@@ -12,8 +12,6 @@ use skillopt_domain::config::{
 };
 
 const FILE: &str = "config.json";
-const SECRET_WORDS: [&str; 7] =
-    ["api_key", "apikey", "authorization", "password", "secret", "access_token", "credential"];
 
 /// What the folder says about how it was made.
 #[derive(Debug)]
@@ -104,10 +102,7 @@ fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Fi
 
 /// By the name of the key, of a key within it, or as a user name in an address.
 fn holds_secret(key: &str, value: &Json) -> bool {
-    let name = key.to_ascii_lowercase().replace('-', "_");
-    // Names of variables are no secrets.
-    let named = !name.ends_with("_env") && SECRET_WORDS.iter().any(|word| name.contains(word));
-    named
+    is_secret_name(key)
         || match value {
             Json::Object(map) => map.iter().any(|(key, value)| holds_secret(key, value)),
             Json::Array(items) => items.iter().any(|item| holds_secret("", item)),

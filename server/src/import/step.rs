@@ -20,6 +20,8 @@ use skillopt_domain::verdict::Action;
 pub(super) struct Walk {
     pub(super) version: u32,
     pub(super) current: Sha256Hex,
+    /// The text whose results stand for the current one: the same but for an empty region.
+    pub(super) measured: Sha256Hex,
     pub(super) current_score: Option<f64>,
     pub(super) best: Sha256Hex,
     pub(super) steps_per_epoch: u32,
@@ -139,6 +141,18 @@ fn action(fields: &Fields<'_>, step: u32, reader: &mut Reader) -> Action {
     }
 }
 
+/// Two texts that differ by an empty region only, which the Python system puts in at the end of the first epoch.
+fn says_the_same(reader: &Reader, left: &Sha256Hex, right: &Sha256Hex) -> bool {
+    let text = |skill| reader.skills.get(skill).map(|text| without_empty_region(text));
+    left == right || text(left).is_some_and(|left| Some(left) == text(right))
+}
+
+fn without_empty_region(text: &str) -> &str {
+    let head = text.trim_end().strip_suffix("<!-- SLOW_UPDATE_END -->").map(str::trim_end);
+    let head = head.and_then(|head| head.strip_suffix("<!-- SLOW_UPDATE_START -->"));
+    head.unwrap_or(text).trim_end()
+}
+
 /// The file of the current skill after a step.
 pub(super) fn skill_file(step: u32) -> String {
     format!("skills/skill_v{step:04}.md")
@@ -163,6 +177,11 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
     if facts.action == Action::AcceptNewBest {
         walk.best = skill.clone();
     }
+    let base = if facts.action.is_accepted() { skill.clone() } else { walk.measured.clone() };
+    let after = after.unwrap_or_else(|| skill.clone());
+    walk.measured = if says_the_same(reader, &base, &after) { base.clone() } else { after.clone() };
+    let current_n =
+        reader.n_selection_of(if facts.action.is_accepted() { &base } else { &walk.measured });
     let current_score = fields.gate_score("current_score", &mut reader.findings);
     let summary = StepSummary {
         step: row.step,
@@ -171,7 +190,7 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
         rollout: facts.rollout,
         candidate_score: facts.gated.as_ref().and_then(|gated| gated.verdict.candidate_score),
         current_score,
-        current_n: reader.n_selection_of(&skill),
+        current_n,
         best_score: fields.gate_score("best_score", &mut reader.findings),
         best_n: reader.n_selection_of(&walk.best),
         n_selection: facts
@@ -201,7 +220,7 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
     walk.spend += facts.cost.spend;
     walk.wall_ms += facts.cost.wall_ms;
     walk.current_score = current_score;
-    walk.current = after.unwrap_or(skill);
+    walk.current = after;
     reader.emit(key(row.step, "finished"), row.at_ms, EventKind::StepFinished(summary));
 }
 

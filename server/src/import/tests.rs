@@ -309,6 +309,26 @@ async fn slow_updates_and_memory_are_notes_of_the_run() {
     }
 }
 
+#[tokio::test]
+async fn an_empty_region_changes_no_result_and_guidance_does() {
+    let region = |text: &str| {
+        format!("{BETTER}\n\n<!-- SLOW_UPDATE_START -->\n{text}\n<!-- SLOW_UPDATE_END -->\n")
+    };
+    for (text, expect) in [("", (Some(2), 1)), ("Keep it short.", (None, 0))] {
+        let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+        run.accept(1);
+        run.skip(2);
+        run.text("skills/skill_v0002.md", &region(text));
+        run.reject(3);
+        run.text("skills/skill_v0003.md", &region(text));
+        let report = scene.import(&run).await;
+        let view = scene.store().view(&report.run).await.expect("a view");
+        assert_eq!((view.steps[2].current_n, view.steps[2].n_broke), expect);
+        let detail = scene.store().step_detail(&report.run, 3).await.expect("a step");
+        assert_eq!(detail.before, Some(Sha256Hex::of(region(text))));
+    }
+}
+
 #[rstest]
 #[case::history_cut(
     "history.json",
@@ -400,6 +420,21 @@ async fn a_folder_with_only_a_history_still_has_its_curves() {
     let candidate = view.steps[1].candidate.as_ref().expect("a hash");
     assert_eq!(candidate.short(), Sha256Hex::of(WORSE).short());
     assert_eq!(scene.store().skill_text(candidate).await.expect("looked"), None);
+}
+
+#[tokio::test]
+async fn sizes_come_from_a_split_manifest_and_a_state_ahead_of_the_history_is_told() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.accept(1);
+    run.json("runtime_state.json", &json!({"last_completed_step": 3}));
+    run.json(
+        "_generated_splits/searchqa_2-1-7_seed42/split_manifest.json",
+        &json!({"counts": {"train": 4, "val": 2, "test": 14}}),
+    );
+    let report = scene.import(&run).await;
+    assert!(messages(&report).iter().any(|text| text.contains("says that step 3 was finished")));
+    let plan = scene.store().view(&report.run).await.expect("a view").plan.expect("a plan");
+    assert_eq!((plan.n_train, plan.n_selection, plan.n_test), (4, 2, 14));
 }
 
 #[rstest]

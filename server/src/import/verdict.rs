@@ -45,7 +45,7 @@ pub(super) fn read(
         Some(reason) => reason.to_owned(),
         None => reason(&fields, action, walk.current_score, &scores),
     };
-    let current = mean_of(reader.selection_of(&walk.current));
+    let current = mean_of(reader.selection_of(&walk.measured));
     let verdict = Verdict {
         action,
         metric: scores.metric,
@@ -96,7 +96,8 @@ impl Scores {
 
 /// The tasks that changed, by our own gate's arithmetic; `None` without the results of both skills.
 fn compare(reader: &Reader, walk: &Walk, candidate: &Sha256Hex) -> Option<Verdict> {
-    let (current, candidate) = (reader.selection_of(&walk.current), reader.selection_of(candidate));
+    let (current, candidate) =
+        (reader.selection_of(&walk.measured), reader.selection_of(candidate));
     let best = reader.selection_of(&walk.best);
     let evaluation = reader.evaluation()?;
     if current.is_empty() || candidate.is_empty() {
