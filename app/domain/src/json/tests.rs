@@ -6,6 +6,7 @@ use crate::api::{
     Receipt, RejectedEdit, RunDetail, RunSummary, SkillText, StepDetail, Trajectory,
     TrajectoryPage,
 };
+use crate::epoch::FinalSelection;
 use crate::event::{EventKind, Progress, RunEvent};
 use crate::hash::Sha256Hex;
 use crate::outcome::{Outcome, TaskOutcome};
@@ -15,11 +16,14 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 /// A journal with each kind of event, as it is stored.
 const JOURNAL: &str = include_str!("tests/journal.jsonl");
+
+/// The kinds that only some modes have: rewrites, budgets set by the optimizer, and what happens between epochs.
+const JOURNAL_OF_MODES: &str = include_str!("tests/journal_modes.jsonl");
 
 const SHA: &str = "abababababababababababababababababababababababababababababababab";
 const ID: &str = "0190a0c2-7b1e-7c33-8f00-0123456789ab";
@@ -49,6 +53,25 @@ fn every_stored_event_is_read_and_written_again_byte_for_byte() {
     assert_eq!(kinds.len(), 16 - 1, "the two phases in a row are one kind: {kinds:?}");
     let view = check::<RunView>(&serde_json::to_string(&RunView::of(&events)).unwrap());
     assert_eq!((view.n_accepted, view.seq), (1, 16));
+}
+
+#[test]
+fn events_of_the_modes_and_between_epochs_are_written_again_byte_for_byte() {
+    let kinds: BTreeSet<String> = JOURNAL_OF_MODES.lines().filter_map(type_of).collect();
+    assert_eq!(kinds.len(), 9, "{kinds:?}");
+    let events: Vec<RunEvent> = JOURNAL_OF_MODES.lines().map(check).collect();
+    check::<RunView>(&serde_json::to_string(&RunView::of(&events)).unwrap());
+    let last = EventKind::FinalSelected(FinalSelection {
+        last: Sha256Hex::of("last"),
+        best: Sha256Hex::of("best"),
+        last_score: Some(0.5),
+        best_score: None,
+        promoted: false,
+        best_step: 3,
+        version: 2,
+        reason: "why".to_owned(),
+    });
+    check::<EventKind>(&serde_json::to_string(&last).unwrap());
 }
 
 fn type_of(line: &str) -> Option<String> {
