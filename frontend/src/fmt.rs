@@ -131,10 +131,12 @@ pub(crate) fn share(done: u32, total: u32) -> String {
     format!("{:.1}%", (f64::from(done) / f64::from(total) * 100.0).min(100.0))
 }
 
-/// The first letter as a capital.
+/// The first letter as a capital: a word of ours, in English.
 pub(crate) fn capital(word: &str) -> String {
     let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |first| {
+        [first.to_ascii_uppercase()].into_iter().chain(chars).collect()
+    })
 }
 
 #[cfg(test)]

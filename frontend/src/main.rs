@@ -15,6 +15,7 @@ mod order;
 mod pages;
 mod shell;
 mod state;
+mod text;
 mod time;
 
 fn main() {

@@ -10,6 +10,7 @@ use skillopt_domain::api::{
 use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
+use skillopt_domain::json::Json;
 use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 
@@ -42,6 +43,12 @@ pub(crate) async fn run(id: &RunId) -> ApiResult<RunDetail> {
 /// Events after a number, oldest first.
 pub(crate) async fn events(id: &RunId, after: u64, limit: u32) -> ApiResult<Page<RunEvent>> {
     let query = Query::default().with("after", Some(after)).with("limit", Some(limit));
+    get(&query.on(&format!("runs/{id}/events"))).await
+}
+
+/// One row of the journal in its own words.
+pub(crate) async fn event_row(id: &RunId, seq: u64) -> ApiResult<Page<Json>> {
+    let query = Query::default().with("after", Some(seq.saturating_sub(1))).with("limit", Some(1));
     get(&query.on(&format!("runs/{id}/events"))).await
 }
 

@@ -19,8 +19,9 @@ impl Table {
 
 fn quoted(cell: &str) -> String {
     // A formula in a spreadsheet starts with one of these; negative numbers are no formulas.
-    let is_formula = cell.starts_with(['=', '+', '@'])
-        || (cell.starts_with('-') && cell.parse::<f64>().is_err());
+    let is_number =
+        || cell.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e'));
+    let is_formula = cell.starts_with(['=', '+', '@']) || (cell.starts_with('-') && !is_number());
     let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

@@ -12,6 +12,7 @@ use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, OverlayState, use_overlay};
 use crate::state::signal::RwSignal;
 use crate::state::theme::{ThemeState, use_theme};
+use crate::text::lower;
 use gloo_timers::future::TimeoutFuture;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -83,8 +84,8 @@ struct Found {
 /// Runs first, then the commands that contain all typed words. Runs of an earlier search are sifted here until the
 /// new one answers: Enter must never open what was not typed.
 fn rows(typed: &str, found: &Found) -> Vec<Row> {
-    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
-    let fits = |text: &str| words.iter().all(|word| text.to_lowercase().contains(word.as_str()));
+    let words: Vec<String> = typed.split_whitespace().map(lower).collect();
+    let fits = |text: &str| words.iter().all(|word| lower(text).contains(word.as_str()));
     let is_answer = found.typed == typed;
     let runs = found.runs.iter().filter(|run| is_answer || fits(&run.name)).map(run_row);
     runs.chain(commands().into_iter().filter(|row| fits(&row.text))).collect()

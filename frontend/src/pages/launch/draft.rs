@@ -2,6 +2,7 @@
 
 use crate::api::{SchemaKey, Values};
 use crate::state::signal::RwSignal;
+use crate::text::lower;
 use leptos::prelude::*;
 use skillopt_domain::api::{LaunchRequest, Preset};
 use std::collections::BTreeMap;
@@ -125,7 +126,7 @@ pub(super) fn find_preset<'a>(presets: &'a [Preset], word: &str) -> Option<&'a P
 pub(super) fn slug(name: &str) -> String {
     let words =
         name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+    words.map(lower).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]

@@ -15,9 +15,11 @@ use crate::fmt;
 use crate::order::{as_key, sorted};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::text::lower;
 use leptos::prelude::*;
 use skillopt_domain::api::{ConfigRow, ConfigView, WireRow};
 use skillopt_domain::config::{Origin, Place};
+use skillopt_domain::json::Json;
 
 #[component]
 pub(super) fn ConfigTab(run: RunState) -> impl IntoView {
@@ -58,10 +60,10 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
 
 /// Rows that match, section by section, each in the order of the schema.
 fn filtered(rows: &[ConfigRow], only_set: bool, text: Option<&str>) -> Vec<ConfigRow> {
-    let text = text.unwrap_or_default().to_lowercase();
+    let text = lower(text.unwrap_or_default());
     let has_text = |row: &ConfigRow| {
         let value = row.value.as_deref().unwrap_or_default();
-        row.path.to_lowercase().contains(&text) || value.to_lowercase().contains(&text)
+        lower(&row.path).contains(&text) || lower(value).contains(&text)
     };
     let is_changed = |row: &ConfigRow| row.value.as_deref().unwrap_or_default() != row.default;
     let first_of =
@@ -218,12 +220,12 @@ fn Wire(wire: Vec<WireRow>) -> impl IntoView {
 
 /// The top level of a JSON object, each value in short.
 fn identity_rows(identity: &str) -> Vec<(String, String)> {
-    match serde_json::from_str::<serde_json::Value>(identity) {
-        Ok(serde_json::Value::Object(fields)) => fields
+    match Json::parse(identity) {
+        Ok(Json::Object(fields)) => fields
             .into_iter()
             .map(|(key, value)| match value {
-                serde_json::Value::String(text) => (key, text),
-                serde_json::Value::Null => (key, "not set".to_owned()),
+                Json::Text(text) => (key, text),
+                Json::Null => (key, "not set".to_owned()),
                 other => (key, other.to_string()),
             })
             .collect(),

@@ -62,7 +62,7 @@ fn Journal(run: RunState, events: Vec<RunEvent>) -> impl IntoView {
         <div class="filters" data-flush><TypeSelect kind/></div>
         {when(
             move || all.with(|all| !all.is_empty()),
-            move || view! { <div class="panel"><Rows all/></div> }.into_any(),
+            move || view! { <div class="panel"><Rows run all/></div> }.into_any(),
             move || nothing(kind).into_any(),
         )}
         <Older run loaded/>
@@ -106,7 +106,7 @@ fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
 /// Only the rows in view are drawn. One row at a time is open; it stands outside of the window's arithmetic
 /// by being drawn with its row.
 #[component]
-fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
+fn Rows(run: RunState, all: Memo<Vec<RunEvent>>) -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let scroll = RwSignal::new(0.0);
     let open = RwSignal::new(None::<u64>);
@@ -125,7 +125,9 @@ fn Rows(all: Memo<Vec<RunEvent>>) -> impl IntoView {
         let (from, to) = drawn.get();
         let item = |event: &RunEvent| {
             let event = event.clone();
-            Item::new(event.seq.to_string(), move || view! { <EventRow event open/> }.into_any())
+            Item::new(event.seq.to_string(), move || {
+                view! { <EventRow run event open/> }.into_any()
+            })
         };
         all.with(|all| all[from.min(all.len())..to.min(all.len())].iter().map(item).collect())
     };
@@ -153,7 +155,7 @@ fn in_view(scroll: f64, height: f64, total: usize) -> (usize, usize) {
 }
 
 #[component]
-fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
+fn EventRow(run: RunState, event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
     let seq = event.seq;
     let (status, icon) = event_look(&event.kind);
     let is_open = move || open.get() == Some(seq);
@@ -163,9 +165,6 @@ fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
     let kind = type_word(&event.kind);
     let words = event_words(&event.kind);
     let hover = words.clone();
-    let kept = StoredValue::new(event);
-    let json =
-        move || kept.with_value(|event| serde_json::to_string_pretty(event).unwrap_or_default());
     view! {
         <button class="journal__row" type="button" data-status=status aria-expanded=move || is_open().to_string() on:click=handler(toggle)>
             <Icon name=icon/>
@@ -174,8 +173,20 @@ fn EventRow(event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
             <span class="journal__words" title=hover>{words}</span>
             <span class="journal__seq">{format!("#{seq}")}</span>
         </button>
-        {move || is_open().then(|| view! { <pre class="journal__data">{json()}</pre> }.into_any())}
+        {move || is_open().then(|| row_data(run, seq))}
     }
+}
+
+/// The row as the journal keeps it.
+fn row_data(run: RunState, seq: u64) -> AnyView {
+    let row = Load::new(move || {
+        let id = run.id();
+        async move { api::event_row(&id, seq).await }
+    });
+    loaded(row, Frame::new("The event could not be loaded."), |rows| {
+        let text = rows.items.first().map(|row| format!("{row:#}")).unwrap_or_default();
+        view! { <pre class="journal__data">{text}</pre> }.into_any()
+    })
 }
 
 /// Loads the page before the first one that is shown.

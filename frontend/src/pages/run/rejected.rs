@@ -12,6 +12,7 @@ use crate::components::states::Empty;
 use crate::order::sorted;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::text::lower;
 use leptos::prelude::*;
 use skillopt_domain::api::RejectedEdit;
 use skillopt_domain::edit::EditStatus;
@@ -98,10 +99,10 @@ fn filtered(
     text: Option<&str>,
     only_again: bool,
 ) -> Vec<RejectedEdit> {
-    let text = text.unwrap_or_default().to_lowercase();
+    let text = lower(text.unwrap_or_default());
     let has_text = |edit: &RejectedEdit| {
-        let gist = edit.report.edit.gist().to_lowercase();
-        text.is_empty() || gist.contains(&text) || edit.reason.to_lowercase().contains(&text)
+        let gist = lower(edit.report.edit.gist());
+        text.is_empty() || gist.contains(&text) || lower(&edit.reason).contains(&text)
     };
     let rows: Vec<RejectedEdit> = edits
         .iter()
