@@ -219,6 +219,20 @@ impl Artifacts {
         .await
     }
 
+    /// Where the run ended; a last look may have made the last skill the best one.
+    async fn write_standing(
+        &self,
+        run: &Run<'_>,
+        state: &Standing,
+        scores: &FinalScores<'_>,
+    ) -> Result<(), TrainError> {
+        let step = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
+        let skill_path = format!("skills/skill_v{step:04}.md");
+        let score = |measured: Option<&Measured>| measured.and_then(|measured| measured.gate_score);
+        let scores = (score(scores.last), score(scores.best));
+        run.write_json("runtime_state.json", &runtime_state(step, &skill_path, scores, state)).await
+    }
+
     /// The best score after guidance was kept: its own when it is the best, else that of the last step.
     fn best_score(&self, update: &SlowUpdate) -> Option<f64> {
         match update.action {
@@ -270,6 +284,7 @@ impl Artifacts {
     ) -> Result<(), TrainError> {
         run.write("best_skill.md", state.best.text().to_owned()).await?;
         run.write_json("history.json", &self.history).await?;
+        self.write_standing(run, state, scores).await?;
         let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
         let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
         let delta =
