@@ -21,6 +21,7 @@ mod stands_out;
 mod state;
 mod step_outcome;
 mod step_story;
+mod step_update;
 mod step_words;
 mod steps;
 mod steps_rail;
@@ -28,6 +29,7 @@ mod tab;
 mod trajectories;
 mod trajectory_detail;
 mod trajectory_filters;
+mod update_words;
 mod versions;
 mod words;
 
