@@ -94,7 +94,10 @@ pub(crate) fn ScoreChart(
 #[component]
 fn Keys(points: Memo<Vec<ScorePoint>>, choices: ScoreChoices) -> impl IntoView {
     let has = move |is: fn(&ScorePoint) -> bool| points.with(|points| points.iter().any(is));
-    let forced = |point: &ScorePoint| point.action == Some(Action::ForceAccept);
+    let forced = |point: &ScorePoint| {
+        let slow = point.slow.as_ref().map(|slow| slow.action);
+        point.action == Some(Action::ForceAccept) || slow == Some(EpochAction::ForceAccept)
+    };
     let line = move |name: &'static str,
                      label: &'static str,
                      series: &'static str,

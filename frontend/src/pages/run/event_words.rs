@@ -1,10 +1,12 @@
 //! Each journal event as a sentence, with its icon and colour. Pure, tested.
 
+use super::epoch_words::memory_words;
 use super::step_words::{counts_words, ranking_words};
 use super::update_words::{Item, budget_words, lr_words, rewrite_words};
 use crate::components::look::Look;
 use crate::fmt;
 use skillopt_domain::edit::EditStatus;
+use skillopt_domain::epoch::PairCategory;
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
 use skillopt_domain::run::Phase;
 
@@ -85,7 +87,11 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
             ("idle", "pencil")
         }
         EventKind::Compared(_) | EventKind::FinalSelected(_) => ("idle", "gate"),
-        EventKind::SlowUpdated(_) | EventKind::MetaSkillWritten(_) => ("idle", "pencil"),
+        EventKind::SlowUpdated(update) => {
+            let look = Look::from(update.action);
+            (look.status, look.icon)
+        }
+        EventKind::MetaSkillWritten(_) => ("idle", "history"),
     }
 }
 
@@ -152,15 +158,18 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             format!("Step {step}: {added} added to the appendix, {} in all.", appendix.notes.len())
         }
         EventKind::Compared(comparison) => format!(
-            "Epoch {}: {} tried with the skills of two epochs.",
+            "Epoch {}: {} tried with the skills of two epochs, {} improved, {} regressed.",
             comparison.epoch,
-            fmt::plural(u64::from(comparison.n_tried), "task", "tasks")
+            fmt::plural(u64::from(comparison.n_tried), "task", "tasks"),
+            comparison.count(PairCategory::Improved),
+            comparison.count(PairCategory::Regressed)
         ),
         EventKind::SlowUpdated(update) => {
             format!("Slow update after epoch {}: {}", update.epoch, update.reason)
         }
         EventKind::MetaSkillWritten(memory) => {
-            format!("Epoch {}: the optimizer's memory: {}", memory.epoch, memory.action.as_str())
+            let said = memory_words(memory);
+            format!("Epoch {}, optimizer: {}{}", memory.epoch, said.bold, said.rest)
         }
         EventKind::FinalSelected(selection) => format!("Last skill: {}", selection.reason),
     }

@@ -105,7 +105,7 @@ fn why(reason: &str) -> &str {
     reason.split_once("; ").filter(|(sums, _)| sums.contains('→')).map_or(reason, |(_, why)| why)
 }
 
-/// Whether the step by itself is more than chance.
+/// Whether the change by itself is more than chance.
 fn alone(verdict: &Verdict) -> Option<String> {
     let fixed = u32::try_from(verdict.n_fixed()).ok()?;
     let broke = u32::try_from(verdict.n_broke()).ok()?;
@@ -115,7 +115,7 @@ fn alone(verdict: &Verdict) -> Option<String> {
     let p = sign_test(fixed, broke);
     let what = if p < ALPHA { "more than noise" } else { "within noise" };
     Some(format!(
-        "Taken alone the step is {what} ({fixed} against {broke}, paired {}).",
+        "Taken alone the change is {what} ({fixed} against {broke}, paired {}).",
         p_words(p)
     ))
 }
@@ -238,7 +238,7 @@ mod tests {
         );
         assert_eq!(
             words.note,
-            "Strictly better than current. 1 task could not be compared. Taken alone the step is within noise (4 against 2, paired p = 0.69)."
+            "Strictly better than current. 1 task could not be compared. Taken alone the change is within noise (4 against 2, paired p = 0.69)."
         );
     }
 
