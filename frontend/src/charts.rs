@@ -16,4 +16,5 @@ pub(crate) mod score_chart;
 mod score_layers;
 mod score_table;
 pub(crate) mod series;
+pub(crate) mod slow;
 mod width;

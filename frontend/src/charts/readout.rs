@@ -3,9 +3,11 @@
 use super::noise::wilson;
 use super::path::{cross, diamond, triangle};
 use super::score::ScorePoint;
+use super::slow::SlowPoint;
 use crate::components::status::Status;
 use crate::fmt;
 use leptos::prelude::*;
+use skillopt_domain::epoch::EpochAction;
 use skillopt_domain::verdict::Action;
 
 /// Width that the box may take, for placing it beside the line.
@@ -25,8 +27,27 @@ pub(crate) fn readout(point: &ScorePoint, is_share: bool) -> AnyView {
         None => vec![row(None, "score", scored(point.candidate, point.n))],
         Some(action) => step_rows(point, action, is_share),
     };
+    let slow = point.slow.as_ref().map(slow_rows);
     view! {
         <div class="readout__title"><span>{title}</span>{status}</div>
+        <dl>{rows}</dl>
+        {slow}
+    }
+    .into_any()
+}
+
+/// The slow update after the step.
+fn slow_rows(slow: &SlowPoint) -> AnyView {
+    let title = format!("Epoch {}", slow.epoch);
+    let mut rows = Vec::new();
+    if slow.candidate.is_some() {
+        let key = slow_key(slow.action);
+        rows.push(row(Some(key), "slow update", scored(slow.candidate, slow.n)));
+    }
+    let after = fmt::score(slow.current).into_any();
+    rows.push(row(Some(line_key("current")), "current after", after));
+    view! {
+        <div class="readout__title"><span>{title}</span><Status look=slow.action/></div>
         <dl>{rows}</dl>
     }
     .into_any()
@@ -65,7 +86,7 @@ fn row(key: Option<AnyView>, name: &'static str, value: AnyView) -> AnyView {
 /// The mark of a verdict, small enough for a line of text.
 pub(crate) fn mark_key(action: Action) -> AnyView {
     match action {
-        Action::Accept | Action::AcceptNewBest | Action::ForceAccept => view! {
+        Action::Accept | Action::AcceptNewBest => view! {
             <svg width="12" height="12" aria-hidden="true"><path class="mark-accept" d=triangle(6.0, 6.0, 4.5)/></svg>
         }
         .into_any(),
@@ -73,7 +94,8 @@ pub(crate) fn mark_key(action: Action) -> AnyView {
             <svg width="12" height="12" aria-hidden="true"><path class="mark-reject" d=cross(6.0, 6.0, 3.2)/></svg>
         }
         .into_any(),
-        Action::Inconclusive
+        Action::ForceAccept
+        | Action::Inconclusive
         | Action::SkipNoPatches
         | Action::SkipNoChange
         | Action::SkipNoRewrite => view! {
@@ -81,6 +103,24 @@ pub(crate) fn mark_key(action: Action) -> AnyView {
         }
         .into_any(),
     }
+}
+
+/// The class of a slow update's diamond.
+pub(crate) fn slow_class(action: EpochAction) -> &'static str {
+    match action {
+        EpochAction::AcceptNewBest | EpochAction::Accept => "mark-accept",
+        EpochAction::ForceAccept | EpochAction::Inconclusive => "mark-forced",
+        EpochAction::Reject
+        | EpochAction::NoContent
+        | EpochAction::NoChange
+        | EpochAction::WriteMetaSkill => "mark-dropped",
+    }
+}
+
+/// The mark of a slow update.
+pub(crate) fn slow_key(action: EpochAction) -> AnyView {
+    view! { <svg width="12" height="12" aria-hidden="true"><path class=slow_class(action) d=diamond(6.0, 6.0, 5.0)/></svg> }
+        .into_any()
 }
 
 /// A piece of a line.

@@ -2,6 +2,7 @@
 
 use super::path::Point;
 use super::scale::{Frame, Scale, ticks};
+use super::slow::{SlowPoint, add_slow};
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
@@ -26,6 +27,20 @@ pub(crate) struct ScorePoint {
     pub(crate) broke: u32,
     /// How many edits could apply.
     pub(crate) budget: u32,
+    /// The slow update after the step, where it ends an epoch.
+    pub(crate) slow: Option<SlowPoint>,
+}
+
+impl ScorePoint {
+    /// The current skill when everything at this place is over.
+    pub(crate) fn current_after(&self) -> Option<f64> {
+        self.slow.as_ref().map_or(self.current, |slow| slow.current)
+    }
+
+    /// The best skill when everything at this place is over.
+    pub(crate) fn best_after(&self) -> Option<f64> {
+        self.slow.as_ref().map_or(self.best, |slow| slow.best)
+    }
 }
 
 /// The points of a run: its start, then its steps.
@@ -42,6 +57,7 @@ pub(crate) fn points(view: &RunView, steps: &[StepSummary]) -> Vec<ScorePoint> {
         fixed: 0,
         broke: 0,
         budget: 0,
+        slow: None,
     });
     // The score before a step is known when the step before it is among them (a long run comes thinned), and
     // can be compared when it rests on as many tasks.
@@ -52,7 +68,11 @@ pub(crate) fn points(view: &RunView, steps: &[StepSummary]) -> Vec<ScorePoint> {
         let (number, current, n) = std::mem::replace(&mut last, now);
         of_step(step, current.filter(|_| number + 1 == step.step && n == step.n_selection))
     });
-    start.into_iter().chain(steps).collect()
+    let mut points: Vec<ScorePoint> = start.into_iter().chain(steps).collect();
+    for update in &view.slow_updates {
+        add_slow(&mut points, update);
+    }
+    points
 }
 
 fn of_step(step: &StepSummary, current_before: Option<f64>) -> ScorePoint {
@@ -67,6 +87,7 @@ fn of_step(step: &StepSummary, current_before: Option<f64>) -> ScorePoint {
         fixed: step.n_fixed,
         broke: step.n_broke,
         budget: step.edit_budget,
+        slow: None,
     }
 }
 
@@ -78,8 +99,12 @@ pub(crate) fn merged(loaded: &[StepSummary], live: &[StepSummary]) -> Vec<StepSu
 
 /// The domain of y and its ticks: all scores of the points, at most `wanted` steps.
 pub(crate) fn score_ticks(points: &[ScorePoint], wanted: u32) -> Vec<f64> {
-    let scores =
-        || points.iter().flat_map(|point| [point.candidate, point.current, point.best]).flatten();
+    let of_slow =
+        |point: &ScorePoint| point.slow.as_ref().map(|slow| [slow.candidate, slow.current]);
+    let scores = || {
+        let own = points.iter().flat_map(|point| [point.candidate, point.current, point.best]);
+        own.chain(points.iter().filter_map(of_slow).flatten()).flatten()
+    };
     let low = scores().fold(f64::INFINITY, f64::min);
     let high = scores().fold(f64::NEG_INFINITY, f64::max);
     if low > high {
@@ -89,16 +114,21 @@ pub(crate) fn score_ticks(points: &[ScorePoint], wanted: u32) -> Vec<f64> {
     ticks((low - 0.01).max(0.0), (high + 0.01).min(1.0), wanted)
 }
 
-/// Pixels of one series.
+/// Pixels of a line that holds its value, slow updates included.
 pub(crate) fn pixels(
     points: &[ScorePoint],
-    (x, y): (&Scale, &Scale),
+    (x, y, frame): (&Scale, &Scale, &Frame),
     value: impl Fn(&ScorePoint) -> Option<f64>,
+    value_after: impl Fn(&ScorePoint) -> Option<f64>,
 ) -> Vec<Point> {
-    points
-        .iter()
-        .map(|point| value(point).map(|v| (x.at(f64::from(point.step)), y.at(v))))
-        .collect()
+    let mut pixels = Vec::with_capacity(points.len());
+    for point in points {
+        pixels.push(value(point).map(|v| (x.at(f64::from(point.step)), y.at(v))));
+        if let Some(slow) = &point.slow {
+            pixels.push(value_after(point).map(|v| (slow.x(x, frame), y.at(v))));
+        }
+    }
+    pixels
 }
 
 /// The points within a zoom, both ends included.
@@ -119,10 +149,10 @@ pub(crate) fn brushed(x: &Scale, frame: &Frame, from: f64, to: f64) -> Option<(u
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn point(step: u32, candidate: f64) -> ScorePoint {
+    pub(crate) fn point(step: u32, candidate: f64) -> ScorePoint {
         let score = Some(candidate);
         ScorePoint {
             step,
@@ -135,6 +165,7 @@ mod tests {
             fixed: 0,
             broke: 0,
             budget: 0,
+            slow: None,
         }
     }
 

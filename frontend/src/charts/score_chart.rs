@@ -2,7 +2,7 @@
 
 use super::export_menu::{ExportMenu, Exports};
 use super::pointer::{Ground, Pointer, brush_area, cross_line, hit_area};
-use super::readout::{mark_key, place, readout};
+use super::readout::{mark_key, place, readout, slow_key};
 use super::score::ScorePoint;
 use super::score_layers::{Layout, ground_layer, layout, lines_layer, marks_layer};
 use super::score_table::{csv_table, score_table};
@@ -14,6 +14,7 @@ use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::{html, svg};
+use skillopt_domain::epoch::EpochAction;
 use skillopt_domain::verdict::Action;
 
 /// What the chart is about, besides its points.
@@ -75,13 +76,13 @@ pub(crate) fn ScoreChart(
         <div class="panel__head">
             <h3 id="score-title">"Score"</h3>
             <span class="hide-narrow">{move || note()}</span>
-            <div class="row hide-narrow" data-gap="wide"><Keys choices/></div>
+            <div class="row hide-narrow" data-gap="wide"><Keys points choices/></div>
             <div class="section__end">
                 <Smoothing choices/>
                 <ExportMenu exports as_table/>
             </div>
         </div>
-        <div class="panel__body only-narrow"><div class="row" data-gap="wide"><Keys choices/></div></div>
+        <div class="panel__body only-narrow"><div class="row" data-gap="wide"><Keys points choices/></div></div>
         {when(
             move || as_table.get(),
             move || dynamic(move || points.with(|points| score_table(points, &|step| step_href.run(step)))),
@@ -91,7 +92,12 @@ pub(crate) fn ScoreChart(
 }
 
 #[component]
-fn Keys(choices: ScoreChoices) -> impl IntoView {
+fn Keys(points: Memo<Vec<ScorePoint>>, choices: ScoreChoices) -> impl IntoView {
+    let has = move |is: fn(&ScorePoint) -> bool| points.with(|points| points.iter().any(is));
+    let forced = |point: &ScorePoint| {
+        let slow = point.slow.as_ref().map(|slow| slow.action);
+        point.action == Some(Action::ForceAccept) || slow == Some(EpochAction::ForceAccept)
+    };
     let line = move |name: &'static str,
                      label: &'static str,
                      series: &'static str,
@@ -112,7 +118,8 @@ fn Keys(choices: ScoreChoices) -> impl IntoView {
         {line("candidate", "candidate, smoothed", "2", Some("2"))}
         <span class="key">{mark_key(Action::Accept)}"accepted"</span>
         <span class="key">{mark_key(Action::Reject)}"rejected"</span>
-        <span class="key">{mark_key(Action::Inconclusive)}"not decided"</span>
+        <span class="key">{mark_key(Action::Inconclusive)}{move || if has(forced) { "not gated or not decided" } else { "not decided" }.to_owned()}</span>
+        {move || has(|point| point.slow.is_some()).then(|| view! { <span class="key">{slow_key(EpochAction::Accept)}"slow update"</span> }.into_any())}
     }
 }
 
@@ -220,7 +227,7 @@ fn readout_box(layout: &Layout, step: u32, is_share: bool) -> Option<AnyView> {
 fn summary(points: &[ScorePoint]) -> String {
     let start = points.first().filter(|point| point.step == 0).and_then(|point| point.candidate);
     let last = points.last();
-    match (start, last.and_then(|point| point.best), last) {
+    match (start, last.and_then(ScorePoint::best_after), last) {
         (Some(start), Some(best), Some(last)) => format!(
             "Score by step. Best is {best:.3} after step {}, the start was {start:.3}.",
             last.step

@@ -3,6 +3,7 @@
 use super::axes::{AxesPlan, axes, epochs, future};
 use super::labels::spread;
 use super::path::{cross, diamond, line, smooth, steps as step_path, triangle};
+use super::readout::slow_class;
 use super::scale::Frame;
 use super::score::{ScorePoint, pixels, score_ticks, within};
 use super::score_chart::{ScorePlan, is_hidden};
@@ -73,7 +74,7 @@ fn future_words(layout: &Layout, plan: &ScorePlan, now: u32) -> Option<AnyView> 
     let left =
         plan.left.as_ref().filter(|_| room > 190.0 && !layout.is_zoomed && left_steps > 0)?;
     let last = layout.points.last();
-    let lines = [last.and_then(|point| point.best), last.and_then(|point| point.current)];
+    let lines = [last.and_then(ScorePoint::best_after), last.and_then(ScorePoint::current_after)];
     let is_free = |at: &f64| lines.iter().flatten().all(|score| (y.at(*score) - at).abs() > 14.0);
     let at =
         [frame.top + 16.0, frame.top + 44.0, frame.floor() - 40.0].into_iter().find(is_free)?;
@@ -100,7 +101,11 @@ pub(super) fn lines_layer(layout: &Layout, smoothing: f64, hidden: &str) -> AnyV
             .collect();
         line(&pixels)
     };
-    let until = points.last().map(|point| scales.0.at(f64::from(point.step)));
+    let until = points.last().map(|point| match &point.slow {
+        Some(slow) => slow.x(scales.0, &layout.axes.frame),
+        None => scales.0.at(f64::from(point.step)),
+    });
+    let held = (scales.0, scales.1, &layout.axes.frame);
     let is_shown = |name: &str| !is_hidden(hidden, name);
     let candidate = is_shown("candidate").then(|| {
         view! {
@@ -110,10 +115,10 @@ pub(super) fn lines_layer(layout: &Layout, smoothing: f64, hidden: &str) -> AnyV
         .into_any()
     });
     let current = is_shown("current").then(|| view! {
-        <path class="chart__line" data-series="current" d=step_path(&pixels(points, scales, |p| p.current), until)/>
+        <path class="chart__line" data-series="current" d=step_path(&pixels(points, held, |p| p.current, ScorePoint::current_after), until)/>
     }.into_any());
     let best = is_shown("best").then(|| view! {
-        <path class="chart__line" data-series="1" data-thick d=step_path(&pixels(points, scales, |p| p.best), until)/>
+        <path class="chart__line" data-series="1" data-thick d=step_path(&pixels(points, held, |p| p.best, ScorePoint::best_after), until)/>
     }.into_any());
     view! { <g>{candidate}{current}{best}</g> }.into_any()
 }
@@ -126,13 +131,14 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
         let Some((action, score)) = point.action.zip(point.candidate) else { continue };
         let (px, py) = (x.at(f64::from(point.step)), y.at(score));
         match action {
-            Action::Accept | Action::AcceptNewBest | Action::ForceAccept => {
+            Action::Accept | Action::AcceptNewBest => {
                 accepted.push_str(&triangle(px, py, r));
             }
             Action::Reject => {
                 rejected.push_str(&cross(px, py, if layout.is_narrow { 2.8 } else { 3.6 }));
             }
-            Action::Inconclusive
+            Action::ForceAccept
+            | Action::Inconclusive
             | Action::SkipNoPatches
             | Action::SkipNoChange
             | Action::SkipNoRewrite => {
@@ -147,11 +153,12 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
     });
     let live = running.zip(layout.points.last()).and_then(|(step, last)| {
         let is_inside = (layout.axes.steps.0..=layout.axes.steps.1).contains(&step);
-        let height = last.current.filter(|_| is_inside)?;
+        let height = last.current_after().filter(|_| is_inside)?;
         Some(view! { <circle class="mark-live" cx=x.at(f64::from(step)) cy=y.at(height) r="4.5"/> })
     });
     view! {
         <g>
+            {slow_marks(layout)}
             <path class="mark-accept" d=accepted/>
             <path class="mark-reject-halo" d=rejected.clone()/>
             <path class="mark-reject" d=rejected/>
@@ -164,13 +171,37 @@ pub(super) fn marks_layer(layout: &Layout, running: Option<u32>) -> AnyView {
     .into_any()
 }
 
+/// Diamonds at the ends of epochs: kept ones are filled. They lie below the marks of steps, which are smaller.
+fn slow_marks(layout: &Layout) -> AnyView {
+    let r = if layout.is_narrow { 5.5 } else { 7.0 };
+    let (mut kept, mut forced, mut dropped) = (String::new(), String::new(), String::new());
+    for slow in layout.points.iter().filter_map(|point| point.slow.as_ref()) {
+        let Some(score) = slow.candidate else { continue };
+        let x = slow.x(&layout.axes.x, &layout.axes.frame);
+        let mark = diamond(x, layout.axes.y.at(score), r);
+        match slow_class(slow.action) {
+            "mark-accept" => kept.push_str(&mark),
+            "mark-forced" => forced.push_str(&mark),
+            _ => dropped.push_str(&mark),
+        }
+    }
+    view! {
+        <path class="mark-accept" d=kept/>
+        <path class="mark-forced" d=forced/>
+        <path class="mark-dropped" d=dropped/>
+    }
+    .into_any()
+}
+
 /// Names at the end of the lines, on a wide chart.
 fn end_labels(layout: &Layout, start: Option<f64>) -> Option<AnyView> {
     let last = layout.points.last().filter(|_| !layout.is_narrow)?;
     let (frame, y) = (layout.axes.frame, &layout.axes.y);
-    let current =
-        last.current.filter(|current| last.best.is_some_and(|best| (best - current).abs() > 1e-9));
-    let labels = [("best", "1", last.best), ("current", "current", current), ("start", "", start)];
+    let current = last
+        .current_after()
+        .filter(|current| last.best_after().is_some_and(|best| (best - current).abs() > 1e-9));
+    let labels =
+        [("best", "1", last.best_after()), ("current", "current", current), ("start", "", start)];
     let labels: Vec<_> =
         labels.into_iter().filter_map(|(name, tone, score)| Some((name, tone, score?))).collect();
     let heights: Vec<f64> = labels.iter().map(|(_, _, score)| y.at(*score)).collect();

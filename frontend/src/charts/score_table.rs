@@ -2,6 +2,7 @@
 
 use super::csv::{Table, number};
 use super::score::ScorePoint;
+use super::slow::SlowPoint;
 use crate::components::dynamic::CollectAny;
 use crate::components::numbers::Score;
 use crate::components::status::Status;
@@ -13,8 +14,20 @@ const WINDOW: usize = 500;
 
 /// For a file: all digits, stable words.
 pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
-    let head =
-        ["step", "action", "candidate", "current", "best", "n", "fixed", "broke", "edit_budget"];
+    let head = [
+        "step",
+        "action",
+        "candidate",
+        "current",
+        "best",
+        "n",
+        "fixed",
+        "broke",
+        "edit_budget",
+        "slow_update",
+        "slow_candidate",
+        "slow_current",
+    ];
     let row = |point: &ScorePoint| {
         vec![
             point.step.to_string(),
@@ -26,6 +39,9 @@ pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
             point.fixed.to_string(),
             point.broke.to_string(),
             point.budget.to_string(),
+            point.slow.as_ref().map_or("", |slow| slow.action.as_str()).to_owned(),
+            number(point.slow.as_ref().and_then(|slow| slow.candidate)),
+            number(point.slow.as_ref().and_then(|slow| slow.current)),
         ]
     };
     Table { head: head.map(str::to_owned).into(), rows: points.iter().map(row).collect() }
@@ -54,6 +70,24 @@ pub(crate) fn score_table(points: &[ScorePoint], step_href: &dyn Fn(u32) -> Stri
     .into_any()
 }
 
+/// A slow update has a row of its own, above the step after which it came.
+fn slow_row(slow: &SlowPoint) -> AnyView {
+    let n = slow.n.map_or_else(|| fmt::MISSING.to_owned(), |n| n.to_string());
+    view! {
+        <tr>
+            <td>{format!("epoch {}", slow.epoch)}</td>
+            <td><Status look=slow.action/></td>
+            <td data-num><Score value=slow.candidate/></td>
+            <td data-num>{n}</td>
+            <td data-num><Score value=slow.current/></td>
+            <td data-num><Score value=slow.best/></td>
+            <td data-num>{fmt::MISSING}</td>
+            <td data-num>{fmt::MISSING}</td>
+        </tr>
+    }
+    .into_any()
+}
+
 fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
     let name = if point.step == 0 {
         "start".into_any()
@@ -65,6 +99,7 @@ fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
     let shown =
         |value: Option<u32>| value.map_or_else(|| fmt::MISSING.to_owned(), |v| v.to_string());
     view! {
+        {point.slow.as_ref().map(slow_row)}
         <tr>
             <td>{name}</td>
             <td>{point.action.map(|action| view! { <Status look=action/> }.into_any())}</td>

@@ -2,6 +2,7 @@
 
 use skillopt_domain::api::CheckState;
 use skillopt_domain::edit::EditStatus;
+use skillopt_domain::epoch::EpochAction;
 use skillopt_domain::outcome::OutcomeKind;
 use skillopt_domain::run::{RunStatus, Stage};
 use skillopt_domain::verdict::{Action, Change};
@@ -49,6 +50,21 @@ impl From<Action> for Look {
             Action::SkipNoChange => look("skipped", "noimp", "no edit applied"),
             Action::SkipNoRewrite => look("skipped", "noimp", "no usable rewrite"),
             Action::Inconclusive => look("unverified", "unverified", "not decided"),
+        }
+    }
+}
+
+impl From<EpochAction> for Look {
+    fn from(action: EpochAction) -> Self {
+        match action {
+            EpochAction::AcceptNewBest => look("accepted", "accepted", "kept, new best"),
+            EpochAction::Accept => look("accepted", "accepted", "kept"),
+            EpochAction::ForceAccept => look("warning", "accepted", "kept without the gate"),
+            EpochAction::Reject => look("rejected", "rejected", "dropped"),
+            EpochAction::Inconclusive => look("unverified", "unverified", "not decided"),
+            EpochAction::NoContent => look("skipped", "noimp", "no text"),
+            EpochAction::NoChange => look("skipped", "noimp", "no change"),
+            EpochAction::WriteMetaSkill => look("done", "check", "memory renewed"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Markdown as elements, made node by node from the tree that the server sends; never as HTML text.
 
+use super::icon::Icon;
+use super::protected::{Blocks, Protected, cut};
 use leptos::prelude::*;
 use skillopt_domain::markdown::{GroupKind, MarkdownNode, RenderedSkill, WebAddress};
 
@@ -9,11 +11,36 @@ pub(crate) fn SkillRendered(rendered: RenderedSkill) -> impl IntoView {
     let facts =
         rendered.facts.into_iter().map(|fact| view! { <dt>{fact.key}</dt><dd>{fact.value}</dd> });
     let facts = facts.collect_view();
-    let meta = (!facts.is_empty()).then(|| view! { <dl class="markdown__meta">{facts}</dl> });
+    let meta = (!facts.is_empty()).then(|| {
+        view! {
+            {protected_label(Protected::FrontMatter)}
+            <dl class="markdown__meta">{facts}</dl>
+        }
+    });
+    let blocks: Vec<AnyView> = cut(&rendered.nodes).iter().flat_map(blocks_view).collect();
     let rest = rendered.is_cut.then(
         || view! { <p class="muted small">"The text goes on: see it raw, or export it."</p> },
     );
-    view! { <div class="markdown">{meta}{nodes_view(&rendered.nodes)}{rest}</div> }
+    view! { <div class="markdown">{meta}{blocks}{rest}</div> }
+}
+
+/// Blocks that no edit can change stand in a band of their own.
+fn blocks_view(blocks: &Blocks<'_>) -> Vec<AnyView> {
+    let inner = nodes_view(blocks.nodes);
+    let Some(region) = blocks.region else { return inner };
+    let part = Protected::Region(region);
+    let band = view! {
+        <section class="markdown__protected" aria-label=part.label()>
+            {protected_label(part)}
+            <div class="markdown">{inner}</div>
+        </section>
+    };
+    vec![band.into_any()]
+}
+
+fn protected_label(part: Protected) -> AnyView {
+    view! { <p class="protected-label" title="No edit can change this text"><Icon name="lock"/>{part.label()}</p> }
+        .into_any()
 }
 
 fn nodes_view(nodes: &[MarkdownNode]) -> Vec<AnyView> {

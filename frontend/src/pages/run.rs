@@ -6,6 +6,9 @@ mod charts_data;
 mod config;
 mod curves;
 mod edits_table;
+mod epoch_story;
+mod epoch_words;
+mod epochs;
 mod event_words;
 mod events;
 mod header;
@@ -21,6 +24,7 @@ mod stands_out;
 mod state;
 mod step_outcome;
 mod step_story;
+mod step_update;
 mod step_words;
 mod steps;
 mod steps_rail;
@@ -28,6 +32,7 @@ mod tab;
 mod trajectories;
 mod trajectory_detail;
 mod trajectory_filters;
+mod update_words;
 mod versions;
 mod words;
 
@@ -122,6 +127,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
             Some(RunTab::Curves) => view! { <curves::CurvesTab run/> }.into_any(),
             Some(RunTab::Steps) => view! { <steps::StepsTab run/> }.into_any(),
             Some(RunTab::Skill) => view! { <skill::SkillTab run/> }.into_any(),
+            Some(RunTab::Epochs) => view! { <epochs::EpochsTab run/> }.into_any(),
             Some(RunTab::Rejected) => view! { <rejected::RejectedTab run/> }.into_any(),
             Some(RunTab::Trajectories) => view! { <trajectories::TrajectoriesTab run/> }.into_any(),
             Some(RunTab::Config) => view! { <config::ConfigTab run/> }.into_any(),
@@ -144,10 +150,15 @@ fn NoSuchTab(run: RunState) -> impl IntoView {
 fn RunTabs(run: RunState, tab: Memo<Option<RunTab>>) -> impl IntoView {
     let counts =
         Memo::new(move || run.view.with(|view| (view.n_steps, view.versions.len(), view.seq)));
+    let has_epochs = Memo::new(move || run.view.with(epoch_words::has_epochs));
     let tabs = Memo::new(move || {
         let (n_steps, n_versions, seq) = counts.get();
         RunTab::ALL
             .into_iter()
+            // Most runs never look back: no tab that is always empty.
+            .filter(|one| {
+                *one != RunTab::Epochs || has_epochs.get() || tab.get() == Some(RunTab::Epochs)
+            })
             .map(|one| Tab {
                 label: one.label(),
                 href: run.href(one),

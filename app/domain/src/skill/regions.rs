@@ -29,6 +29,21 @@ pub enum RegionRefusal {
 }
 
 impl Region {
+    /// All regions.
+    pub const ALL: [Self; 2] = [Self::SlowUpdate, Self::Appendix];
+
+    /// The region that a text with nothing but a start marker opens.
+    #[must_use]
+    pub fn opened_by(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|region| region.markers().0 == text.trim())
+    }
+
+    /// The text is nothing but the end marker of the region.
+    #[must_use]
+    pub fn is_closed_by(self, text: &str) -> bool {
+        self.markers().1 == text.trim()
+    }
+
     fn markers(self) -> (&'static str, &'static str) {
         match self {
             Self::SlowUpdate => REGIONS[0],
@@ -45,6 +60,16 @@ impl SkillDoc {
         let range = self.ranges(region).next()?;
         let inner = self.text()[range].strip_prefix(start)?;
         Some(inner.strip_suffix(end).unwrap_or(inner).trim_matches(['\n', '\r']))
+    }
+
+    /// The marked regions with their byte ranges, markers included, in order.
+    pub fn marked(&self) -> impl Iterator<Item = (Region, Range<usize>)> + '_ {
+        self.regions().iter().filter_map(|range| {
+            let text = &self.text()[range.clone()];
+            let region =
+                Region::ALL.into_iter().find(|region| text.starts_with(region.markers().0))?;
+            Some((region, range.clone()))
+        })
     }
 
     /// The skill with `content` in a region, in its place or at the end. Further regions of the same kind go,
@@ -125,6 +150,25 @@ mod tests {
         assert_eq!(second.region(Region::SlowUpdate), Some("Once will do."));
         assert_eq!(second.text(), longer.text().replace("Look twice.", "Once will do."));
         assert_eq!(second.region(Region::Appendix), None);
+    }
+
+    #[test]
+    fn regions_are_named_by_their_markers() {
+        let doc = SkillDoc::parse("# Skill\n");
+        let with = doc.with_region(Region::Appendix, "a").expect("written");
+        let with = with.with_region(Region::SlowUpdate, "b").expect("written");
+        let named: Vec<_> =
+            with.marked().map(|(region, range)| (region, &with.text()[range])).collect();
+        assert_eq!(
+            named,
+            [
+                (Region::Appendix, "<!-- APPENDIX_START -->\na\n<!-- APPENDIX_END -->"),
+                (Region::SlowUpdate, "<!-- SLOW_UPDATE_START -->\nb\n<!-- SLOW_UPDATE_END -->"),
+            ]
+        );
+        assert_eq!(Region::opened_by("<!-- APPENDIX_START -->\n"), Some(Region::Appendix));
+        assert_eq!(Region::opened_by("see <!-- APPENDIX_START -->"), None);
+        assert!(Region::SlowUpdate.is_closed_by("<!-- SLOW_UPDATE_END -->"));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Each journal event as a sentence, with its icon and colour. Pure, tested.
 
+use super::epoch_words::memory_words;
 use super::step_words::{counts_words, ranking_words};
+use super::update_words::{Item, budget_words, lr_words, rewrite_words};
 use crate::components::look::Look;
 use crate::fmt;
 use skillopt_domain::edit::EditStatus;
+use skillopt_domain::epoch::PairCategory;
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
 use skillopt_domain::run::Phase;
 
@@ -84,7 +87,11 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
             ("idle", "pencil")
         }
         EventKind::Compared(_) | EventKind::FinalSelected(_) => ("idle", "gate"),
-        EventKind::SlowUpdated(_) | EventKind::MetaSkillWritten(_) => ("idle", "pencil"),
+        EventKind::SlowUpdated(update) => {
+            let look = Look::from(update.action);
+            (look.status, look.icon)
+        }
+        EventKind::MetaSkillWritten(_) => ("idle", "history"),
     }
 }
 
@@ -111,21 +118,14 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             format!("Step {step}, batch: {bold}{rest}")
         }
         EventKind::Reflected { step, reflection } => {
-            let edits = fmt::plural(u64::from(reflection.n_edits), "edit", "edits");
+            let proposals = fmt::plural(u64::from(reflection.n_edits), "proposal", "proposals");
             let patterns = u64::try_from(reflection.patterns.len()).unwrap_or(0);
             let patterns = fmt::plural(patterns, "failure pattern", "failure patterns");
-            format!("Step {step}: {edits} proposed, {patterns} named.")
+            format!("Step {step}: {proposals}, {patterns} named.")
         }
-        EventKind::Aggregated { step, n_edits_in, edits, .. } => {
-            let before = fmt::plural(u64::from(*n_edits_in), "edit", "edits");
-            format!("Step {step}: {before} merged into {}.", edits.len())
-        }
-        EventKind::Selected { step, budget, ranking, edits, .. } => {
-            format!(
-                "Step {step}: {} for a budget of {budget}; {}.",
-                fmt::plural(u64::try_from(edits.len()).unwrap_or(0), "edit", "edits"),
-                ranking_words(*ranking)
-            )
+        EventKind::Aggregated { .. } | EventKind::Selected { .. } => chosen_words(kind),
+        EventKind::Updated { step, edits, candidate_tokens, .. } if edits.is_empty() => {
+            format!("Step {step}: the candidate has {candidate_tokens} tokens.")
         }
         EventKind::Updated { step, edits, candidate_tokens, .. } => {
             let applied = edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
@@ -145,29 +145,51 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             format!("{which} skill on the test split: {}.", measured_words(measured))
         }
         EventKind::Warning { message, .. } => message.clone(),
-        EventKind::LrDecided { step, decision } => format!(
-            "Step {step}: the optimizer set the budget to {} of {}. {}",
-            decision.learning_rate, decision.available, decision.reasoning
-        ),
+        EventKind::LrDecided { step, decision } => {
+            let said = lr_words(decision, Item::Proposal);
+            format!("Step {step}, budget: {}{}", said.bold, said.rest)
+        }
         EventKind::Rewritten { step, report } => {
-            format!("Step {step}, new text: {} {}", report.status.label(), report.detail)
+            let said = rewrite_words(report);
+            format!("Step {step}: {}{}", said.bold, said.rest)
         }
         EventKind::Noted { step, appendix } => {
             let added = fmt::plural(u64::from(appendix.n_added), "note", "notes");
             format!("Step {step}: {added} added to the appendix, {} in all.", appendix.notes.len())
         }
         EventKind::Compared(comparison) => format!(
-            "Epoch {}: {} tried with the skills of two epochs.",
+            "Epoch {}: {} tried with the skills of two epochs, {} improved, {} regressed.",
             comparison.epoch,
-            fmt::plural(u64::from(comparison.n_tried), "task", "tasks")
+            fmt::plural(u64::from(comparison.n_tried), "task", "tasks"),
+            comparison.count(PairCategory::Improved),
+            comparison.count(PairCategory::Regressed)
         ),
         EventKind::SlowUpdated(update) => {
             format!("Slow update after epoch {}: {}", update.epoch, update.reason)
         }
         EventKind::MetaSkillWritten(memory) => {
-            format!("Epoch {}: the optimizer's memory: {}", memory.epoch, memory.action.as_str())
+            let said = memory_words(memory);
+            format!("Epoch {}, optimizer: {}{}", memory.epoch, said.bold, said.rest)
         }
         EventKind::FinalSelected(selection) => format!("Last skill: {}", selection.reason),
+    }
+}
+
+/// What was merged and what was ranked; empty for other events.
+fn chosen_words(kind: &EventKind) -> String {
+    match kind {
+        EventKind::Aggregated { step, n_edits_in, edits, proposals, .. } => {
+            let item = Item::of_notes(proposals).unwrap_or(Item::Edit);
+            let before = item.count(usize::try_from(*n_edits_in).unwrap_or(usize::MAX));
+            format!("Step {step}: {before} merged into {}.", edits.len() + proposals.len())
+        }
+        EventKind::Selected { step, budget, ranking, edits, proposals, control } => {
+            let item = Item::of_notes(proposals).unwrap_or(Item::Edit);
+            let items = item.count(edits.len() + proposals.len());
+            let budget = budget_words(*control, *budget);
+            format!("Step {step}: {items}, {budget}; {}.", ranking_words(*ranking))
+        }
+        _ => String::new(),
     }
 }
 

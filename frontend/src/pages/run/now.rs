@@ -1,7 +1,7 @@
 //! What happens right now: the six stages with live counts, progress with time left, spend against its cap.
 
 use super::state::{RunState, running_step};
-use super::words::{left_ms, spend_bar, stage_result, stage_so_far, unpriced_words};
+use super::words::{left_ms, phase_words, spend_bar, stage_result, stage_so_far, unpriced_words};
 use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::look::stage_look;
@@ -79,9 +79,9 @@ fn StepsDone(run: RunState) -> impl IntoView {
     });
     let side = Memo::new(move || {
         run.view.with(|view| match view.phase.filter(|_| view.status.is_live()) {
-            Some(Phase::Baseline | Phase::FinalTest | Phase::Preflight) => {
+            Some(phase) if !matches!(phase, Phase::Step { .. }) => {
                 let so_far = stage_so_far(view.progress.as_ref());
-                Some(format!("{} {} {}", phase_word(view.phase), so_far.bold, so_far.rest))
+                Some(format!("{} {} {}", phase_words(phase), so_far.bold, so_far.rest))
             }
             _ => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
         })
@@ -106,14 +106,6 @@ fn StepsDone(run: RunState) -> impl IntoView {
                 <i style:width=move || width()></i>
             </div>
         </div>
-    }
-}
-
-fn phase_word(phase: Option<Phase>) -> &'static str {
-    match phase {
-        Some(Phase::Preflight) => "preflight",
-        Some(Phase::Baseline) => "baseline",
-        _ => "final test",
     }
 }
 

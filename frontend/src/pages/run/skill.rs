@@ -89,6 +89,12 @@ fn Versions(run: RunState, versions: Memo<Vec<SkillVersion>>) -> impl IntoView {
     let old = Memo::new(move || found(&versions.get(), asked.old.get().unwrap_or(0)));
     let new = Memo::new(move || found(&versions.get(), asked.new.get().unwrap_or(best.get())));
     let view_as = query_value::<SkillView>("view");
+    let slow = Memo::new(move || {
+        run.view.with(|view| {
+            let kept = view.slow_updates.iter().filter(|update| update.action.is_accepted());
+            kept.map(|update| (update.version, update.epoch)).collect::<Vec<_>>()
+        })
+    });
     let receipts = Load::new(move || {
         let id = run.id();
         async move { api::adoptions(&id).await }
@@ -96,7 +102,7 @@ fn Versions(run: RunState, versions: Memo<Vec<SkillVersion>>) -> impl IntoView {
     let on_written = Callback::new(move |()| receipts.again());
     view! {
         <div class="split" data-side="start" data-width="versions">
-            <VersionsList versions best choice=asked old new receipts/>
+            <VersionsList versions best slow choice=asked old new receipts/>
             <div class="stack" data-gap="md">
                 <VersionPickers versions choice=asked old new/>
                 <Head run old new view_as on_written/>

@@ -9,6 +9,7 @@ use crate::components::dynamic::{CollectAny, nothing};
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::markdown::SkillRendered;
+use crate::components::protected::{Band, bands};
 use crate::fmt;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
@@ -119,9 +120,8 @@ fn difference(old: &SkillText, new: &SkillText, layout: DiffLayout) -> AnyView {
 
 fn raw(text: &str) -> AnyView {
     let count = text.lines().count();
-    let row = |(number, line): (usize, &str)| {
-        view! { <tr><td class="diff__num">{number}</td><td>{line.to_owned()}</td></tr> }
-    };
+    let bands = bands(text);
+    let row = |(number, line): (u32, &str)| raw_row(number, line, &bands);
     let rows = (1..).zip(text.lines()).take(MAX_LINES).map(row).collect_any();
     let rest = (count > MAX_LINES).then(|| {
         let words = format!("{} more lines are in the exported file.", count - MAX_LINES);
@@ -134,6 +134,19 @@ fn raw(text: &str) -> AnyView {
                 <tbody>{rows}{rest}</tbody>
             </table>
         </div>
+    }
+    .into_any()
+}
+
+/// A line; the first one of a protected part says so.
+fn raw_row(number: u32, line: &str, bands: &[Band]) -> AnyView {
+    let band = bands.iter().find(|band| (band.first..=band.last).contains(&number));
+    let label = band.filter(|band| band.first == number).map(|band| {
+        view! { <span class="protected-label" title="No edit can change this text"><Icon name="lock"/>{band.part.label()}</span> }
+            .into_any()
+    });
+    view! {
+        <tr data-protected=band.map(|_| "")><td class="diff__num">{number}</td><td>{label}{line.to_owned()}</td></tr>
     }
     .into_any()
 }

@@ -3,6 +3,7 @@
 use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::charts::scale::to_count;
 use crate::fmt;
+use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Action;
@@ -55,7 +56,9 @@ fn gain(view: &RunView, steps: &[StepSummary], metric: &str, is_whole: bool) -> 
     }
     let path: Vec<&StepSummary> =
         steps.iter().filter(|step| step.action.is_accepted() && step.step <= best.step).collect();
-    let is_exact = metric == "hard" && is_whole && start.n == Some(n);
+    // The flips of slow updates stand in no step.
+    let is_by_steps = !view.slow_updates.iter().any(|update| update.action.is_accepted());
+    let is_exact = metric == "hard" && is_whole && is_by_steps && start.n == Some(n);
     let noise = is_exact.then(|| noise_words(&path, before, after, n)).flatten();
     let text = format!(
         "v0 to v{} on the same {n} tasks: {} → {}.",
@@ -201,10 +204,18 @@ fn used(view: &RunView, steps: &[StepSummary], is_whole: bool) -> Option<Note> {
     } else {
         format!("The test split ({n_test} tasks) is scored once, at the end.")
     };
-    let title = format!(
-        "The selection split has decided {}.",
-        fmt::plural(u64::try_from(gated).unwrap_or(0), "step", "steps")
-    );
+    let steps = fmt::plural(u64::try_from(gated).unwrap_or(0), "step", "steps");
+    let is_measured = |update: &&SlowUpdate| {
+        update.verdict.is_some() && update.action != EpochAction::Inconclusive
+    };
+    let title = match view.slow_updates.iter().filter(is_measured).count() {
+        0 => format!("The selection split has decided {steps}."),
+        slow => {
+            let slow = u64::try_from(slow).unwrap_or(0);
+            let slow = fmt::plural(slow, "slow update", "slow updates");
+            format!("The selection split has decided {steps} and {slow}.")
+        }
+    };
     Some(Note { status: "idle", icon: "gate", title, text })
 }
 
@@ -212,6 +223,7 @@ fn used(view: &RunView, steps: &[StepSummary], is_whole: bool) -> Option<Note> {
 mod tests {
     use super::super::charts_data::tests::step;
     use super::*;
+    use crate::charts::slow::tests::slow_update;
     use skillopt_domain::hash::Sha256Hex;
     use skillopt_domain::view::{BestSkill, SkillVersion};
 
@@ -278,6 +290,14 @@ mod tests {
     #[test]
     fn sums_that_do_not_add_up_prove_nothing() {
         assert_eq!(gain_title(0.9, &[(3, 1)]), "Best is +0.400 over the start.");
+    }
+
+    #[test]
+    fn flips_of_slow_updates_are_unknown_so_that_nothing_is_claimed() {
+        let (mut view, steps) = run(0.775, &[(8, 1), (5, 1)]);
+        view.slow_updates = vec![slow_update(1, EpochAction::Accept, 0.6)];
+        let note = gain(&view, &steps, "hard", true).expect("a gain");
+        assert_eq!(note.title, "Best is +0.275 over the start.");
     }
 
     #[test]

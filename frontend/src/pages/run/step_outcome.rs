@@ -3,6 +3,7 @@
 use super::state::RunState;
 use super::step_story::{StepFacts, part};
 use super::step_words as words;
+use super::update_words::Item;
 use crate::api;
 use crate::components::diff_view::DiffView;
 use crate::components::dynamic::CollectAny;
@@ -30,13 +31,12 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         _ => None,
     })?;
     let before = facts.before.clone().filter(|before| *before != sha)?;
-    let count = u64::try_from(applied).unwrap_or(0);
-    let note = format!(
-        "{} + {}, {} tokens",
-        facts.before_name(),
-        fmt::plural(count, "edit", "edits"),
-        fmt::count(u64::from(tokens))
-    );
+    let made_of = match Item::of(&facts.events) {
+        Item::Edit => Item::Edit.count(applied),
+        _ => "a new text".to_owned(),
+    };
+    let tokens = fmt::count(u64::from(tokens));
+    let note = format!("{} + {made_of}, {tokens} tokens", facts.before_name());
     Some(part(
         "pencil",
         "Candidate",
@@ -47,7 +47,7 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
 }
 
 #[component]
-fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
+pub(super) fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
     let texts = Load::new(move || {
         let (id, before, after) = (run.id(), before.clone(), after.clone());
         async move {
@@ -75,18 +75,12 @@ pub(super) fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
     } else {
         changes_table(run, &verdict.changes)
     };
-    let means = match (verdict.current, verdict.candidate) {
-        (Some(current), Some(candidate)) => format!(
-            "Hard {:.3} → {:.3}, soft {:.3} → {:.3} on the same tasks.",
-            current.hard, candidate.hard, current.soft, candidate.soft
-        ),
-        _ => "No task was scored with both skills.".to_owned(),
-    };
+    let means = words::means_words(verdict);
     let inner = view! { <p class="second story__means">{means}</p> {inner} };
     Some(part("gate", "Gate", words::gate_words(verdict), Some(look.status), inner.into_any()))
 }
 
-fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
+pub(super) fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
     let rows = changes.iter().map(|change| change_row(run, change)).collect_any();
     view! {
         <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks that changed">

@@ -3,8 +3,10 @@
 use super::edits_table::EditsTable;
 use super::state::{RunState, find};
 use super::step_outcome::{candidate, gate, time_and_cost};
+use super::step_update::{appendix, budget, bullets, new_text, order_words, proposals};
 use super::step_words as words;
 use super::tab::RunTab;
+use super::update_words::{Item, budget_words};
 use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
@@ -56,7 +58,10 @@ pub(super) fn step_story(run: RunState, facts: &StepFacts) -> AnyView {
         batch(run, facts),
         what_failed(run, facts),
         merged(facts),
-        ranked(facts),
+        budget(facts),
+        proposals(facts).or_else(|| ranked(facts)),
+        new_text(facts),
+        appendix(facts),
         candidate(run, facts),
         gate(run, facts),
         time_and_cost(facts),
@@ -155,7 +160,13 @@ fn what_failed(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         .map(|pattern| pattern_bar(run, facts.step, pattern, most))
         .collect_any();
     let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> }.into_any());
-    let inner = view! { {bars} <p class="second">{words::reflection_words(reflection)}</p> {lost(reflection)} {worked(reflection)} };
+    let inner = view! {
+        {bars}
+        <p class="second">{words::reflection_words(reflection, Item::of(&facts.events))}</p>
+        {lost(reflection)}
+        {worked(reflection)}
+        {lapses(reflection)}
+    };
     let count = u64::try_from(reflection.patterns.len()).unwrap_or(0);
     let note = fmt::plural(
         count,
@@ -205,10 +216,21 @@ fn worked(reflection: &ReflectionSummary) -> Option<AnyView> {
     )
 }
 
+fn lapses(reflection: &ReflectionSummary) -> Option<AnyView> {
+    let count = u64::try_from(reflection.lapse_notes.len()).unwrap_or(0);
+    let notes = bullets(&reflection.lapse_notes)?;
+    let said = fmt::plural(count, "lapse", "lapses");
+    let inner = view! {
+        <p class="second"><b class="medium">{said}</b>": a rule stands in the skill and was not followed, so a reminder is proposed for the appendix."</p>
+        {notes}
+    };
+    Some(inner.into_any())
+}
+
 fn merged(facts: &StepFacts) -> Option<AnyView> {
     let (n_in, levels, fallbacks, n_out) = facts.find(|kind| match kind {
-        EventKind::Aggregated { n_edits_in, levels, n_fallbacks, edits, .. } => {
-            Some((*n_edits_in, *levels, *n_fallbacks, edits.len()))
+        EventKind::Aggregated { n_edits_in, levels, n_fallbacks, edits, proposals, .. } => {
+            Some((*n_edits_in, *levels, *n_fallbacks, edits.len() + proposals.len()))
         }
         _ => None,
     })?;
@@ -218,15 +240,25 @@ fn merged(facts: &StepFacts) -> Option<AnyView> {
     };
     let fallbacks = (fallbacks > 0).then(|| {
         let replies = fmt::plural(u64::from(fallbacks), "merge reply", "merge replies");
-        view! { <span class="text-warn">{format!(" {replies} could not be used; those edits were joined as they were.")}</span> }
+        view! { <span class="text-warn">{format!(" {replies} could not be used; what they should have merged was joined as it was.")}</span> }
     });
-    let inner = view! { <p><b>{format!("{} → {n_out}.", fmt::plural(u64::from(n_in), "edit", "edits"))}</b>{fallbacks}</p> };
-    Some(part("merge", "Patches merged", note, None, inner.into_any()))
+    let item = Item::of(&facts.events);
+    let before = item.count(usize::try_from(n_in).unwrap_or(usize::MAX));
+    let inner = view! { <p><b>{format!("{before} → {n_out}.")}</b>{fallbacks}</p> };
+    let title = match item {
+        Item::Edit => "Patches merged",
+        Item::Suggestion => "Suggestions merged",
+        Item::WholeText => "Whole texts merged",
+        Item::Proposal => "Proposals merged",
+    };
+    Some(part("merge", title, note, None, inner.into_any()))
 }
 
 fn ranked(facts: &StepFacts) -> Option<AnyView> {
-    let (budget, ranking, selected) = facts.find(|kind| match kind {
-        EventKind::Selected { budget, ranking, edits, .. } => Some((*budget, *ranking, edits)),
+    let (budget, ranking, selected, control) = facts.find(|kind| match kind {
+        EventKind::Selected { budget, ranking, edits, control, .. } => {
+            Some((*budget, *ranking, edits, *control))
+        }
         _ => None,
     })?;
     let updated = facts
@@ -242,9 +274,10 @@ fn ranked(facts: &StepFacts) -> Option<AnyView> {
     });
     let count = u64::try_from(edits.len()).unwrap_or(0);
     let note = format!(
-        "{}, budget {budget}, {}",
+        "{}, {}, {}",
         fmt::plural(count, "edit", "edits"),
-        words::ranking_words(ranking)
+        budget_words(control, budget),
+        order_words(ranking, control)
     );
     let inner = if edits.is_empty() {
         view! { <p class="muted">"There was no edit to rank."</p> }.into_any()

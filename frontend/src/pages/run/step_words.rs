@@ -1,5 +1,6 @@
 //! The sentences of a step's story. Pure, tested.
 
+use super::update_words::Item;
 use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::fmt;
 use skillopt_domain::event::{Ranking, ReflectionSummary, StepSummary};
@@ -38,9 +39,8 @@ fn ending(action: Action) -> (&'static str, &'static str) {
 /// The verdict of a finished step; `verdict` is missing when nothing was gated.
 pub(crate) fn verdict_words(step: &StepSummary, verdict: Option<&Verdict>) -> VerdictWords {
     let (bold, end) = ending(step.action);
-    let compared = verdict
-        .and_then(|verdict| Some((verdict.current_score?, verdict.candidate_score?, verdict)));
-    let Some((before, after, verdict)) = compared else {
+    let compared = verdict.and_then(|verdict| Some((arithmetic(verdict)?, verdict)));
+    let Some(((scores, middle), verdict)) = compared else {
         return VerdictWords {
             scores: String::new(),
             middle: String::new(),
@@ -49,19 +49,32 @@ pub(crate) fn verdict_words(step: &StepSummary, verdict: Option<&Verdict>) -> Ve
             note: step.reason.clone(),
         };
     };
+    VerdictWords { scores, middle, bold, end, note: verdict_note(verdict) }
+}
+
+/// `0.700 → 0.750` and ` on 40 tasks: 4 fixed, 2 broke. `; `None` when nothing was compared.
+pub(crate) fn arithmetic(verdict: &Verdict) -> Option<(String, String)> {
+    let (before, after) = (verdict.current_score?, verdict.candidate_score?);
     let n = verdict.candidate.map_or(0, |score| score.n);
-    VerdictWords {
-        scores: format!("{} → {}", fmt::score(Some(before)), fmt::score(Some(after))),
-        middle: format!(
-            " on {}: {} fixed, {} broke{}. ",
-            fmt::plural(u64::from(n), "task", "tasks"),
-            verdict.n_fixed(),
-            verdict.n_broke(),
-            refused_words(verdict)
+    let scores = format!("{} → {}", fmt::score(Some(before)), fmt::score(Some(after)));
+    let middle = format!(
+        " on {}: {} fixed, {} broke{}. ",
+        fmt::plural(u64::from(n), "task", "tasks"),
+        verdict.n_fixed(),
+        verdict.n_broke(),
+        refused_words(verdict)
+    );
+    Some((scores, middle))
+}
+
+/// Both metrics of the two skills on the same tasks.
+pub(crate) fn means_words(verdict: &Verdict) -> String {
+    match (verdict.current, verdict.candidate) {
+        (Some(current), Some(candidate)) => format!(
+            "Hard {:.3} → {:.3}, soft {:.3} → {:.3} on the same tasks.",
+            current.hard, candidate.hard, current.soft, candidate.soft
         ),
-        bold,
-        end,
-        note: note(verdict),
+        _ => "No task was scored with both skills.".to_owned(),
     }
 }
 
@@ -71,7 +84,8 @@ fn refused_words(verdict: &Verdict) -> String {
     if count == 0 { String::new() } else { format!(", {count} refused now") }
 }
 
-fn note(verdict: &Verdict) -> String {
+/// What a verdict rests on.
+pub(crate) fn verdict_note(verdict: &Verdict) -> String {
     let mut parts = vec![sentence(why(&verdict.reason))];
     if verdict.n_not_compared > 0 {
         let tasks = fmt::plural(u64::from(verdict.n_not_compared), "task", "tasks");
@@ -91,7 +105,7 @@ fn why(reason: &str) -> &str {
     reason.split_once("; ").filter(|(sums, _)| sums.contains('→')).map_or(reason, |(_, why)| why)
 }
 
-/// Whether the step by itself is more than chance.
+/// Whether the change by itself is more than chance.
 fn alone(verdict: &Verdict) -> Option<String> {
     let fixed = u32::try_from(verdict.n_fixed()).ok()?;
     let broke = u32::try_from(verdict.n_broke()).ok()?;
@@ -101,7 +115,7 @@ fn alone(verdict: &Verdict) -> Option<String> {
     let p = sign_test(fixed, broke);
     let what = if p < ALPHA { "more than noise" } else { "within noise" };
     Some(format!(
-        "Taken alone the step is {what} ({fixed} against {broke}, paired {}).",
+        "Taken alone the change is {what} ({fixed} against {broke}, paired {}).",
         p_words(p)
     ))
 }
@@ -133,12 +147,12 @@ pub(crate) fn mean_words(score: Option<MeanScore>) -> String {
     )
 }
 
-/// Where the edits came from and what got lost.
-pub(crate) fn reflection_words(reflection: &ReflectionSummary) -> String {
+/// Where the edits (or what stands in their place) came from and what got lost.
+pub(crate) fn reflection_words(reflection: &ReflectionSummary, item: Item) -> String {
     let calls = reflection.n_failure_minibatches + reflection.n_success_minibatches;
     let mut words = format!(
         "{} from {} ({} of failures, {} of successes).",
-        fmt::plural(u64::from(reflection.n_edits), "edit", "edits"),
+        item.count(usize::try_from(reflection.n_edits).unwrap_or(usize::MAX)),
         fmt::plural(u64::from(calls), "minibatch", "minibatches"),
         reflection.n_failure_minibatches,
         reflection.n_success_minibatches,
@@ -224,7 +238,7 @@ mod tests {
         );
         assert_eq!(
             words.note,
-            "Strictly better than current. 1 task could not be compared. Taken alone the step is within noise (4 against 2, paired p = 0.69)."
+            "Strictly better than current. 1 task could not be compared. Taken alone the change is within noise (4 against 2, paired p = 0.69)."
         );
     }
 

@@ -6,6 +6,7 @@ pub(crate) enum RunTab {
     Curves,
     Steps,
     Skill,
+    Epochs,
     Rejected,
     Trajectories,
     Config,
@@ -13,10 +14,11 @@ pub(crate) enum RunTab {
 }
 
 impl RunTab {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Curves,
         Self::Steps,
         Self::Skill,
+        Self::Epochs,
         Self::Rejected,
         Self::Trajectories,
         Self::Config,
@@ -29,6 +31,7 @@ impl RunTab {
             Self::Curves => "",
             Self::Steps => "steps",
             Self::Skill => "skill",
+            Self::Epochs => "epochs",
             Self::Rejected => "rejected",
             Self::Trajectories => "trajectories",
             Self::Config => "config",
@@ -41,6 +44,7 @@ impl RunTab {
             Self::Curves => "Curves",
             Self::Steps => "Steps",
             Self::Skill => "Skill",
+            Self::Epochs => "Epochs",
             Self::Rejected => "Rejected edits",
             Self::Trajectories => "Trajectories",
             Self::Config => "Config",

@@ -25,8 +25,21 @@ use skillopt_domain::outcome::{Outcome, OutcomeCounts};
 
 /// All trajectories of a task on the selection split: with the skill before and after.
 pub(super) fn task_href(run: RunState, task: &str) -> String {
-    let task = String::from(js_sys::encode_uri_component(task));
-    format!("{}?purpose=selection&task={task}", run.href(RunTab::Trajectories))
+    purpose_href(run, "selection", None, Some(task))
+}
+
+/// Trajectories of a purpose, of one step or one task where it is named.
+pub(super) fn purpose_href(
+    run: RunState,
+    purpose: &str,
+    step: Option<u32>,
+    task: Option<&str>,
+) -> String {
+    let step = step.map_or_else(String::new, |step| format!("&step={step}"));
+    let task = task.map_or_else(String::new, |task| {
+        format!("&task={}", String::from(js_sys::encode_uri_component(task)))
+    });
+    format!("{}?purpose={purpose}{step}{task}", run.href(RunTab::Trajectories))
 }
 
 /// The rows that are loaded, page after page.

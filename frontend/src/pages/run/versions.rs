@@ -25,6 +25,7 @@ type Receipts = Load<Vec<Receipt>>;
 pub(super) fn VersionsList(
     versions: Memo<Vec<SkillVersion>>,
     best: Memo<u32>,
+    slow: Memo<Vec<(u32, u32)>>,
     choice: VersionChoice,
     old: Memo<Option<SkillVersion>>,
     new: Memo<Option<SkillVersion>>,
@@ -32,8 +33,9 @@ pub(super) fn VersionsList(
 ) -> impl IntoView {
     let newest_first = move || {
         let item = |version: SkillVersion| {
+            let version_of = version.clone();
             Item::new(format!("{} {:?}", version.version, version.n), move || {
-                view! { <VersionRow version best choice old new receipts/> }.into_any()
+                view! { <VersionRow version origin=origin_words(&version_of, &slow.get_untracked()) best choice old new receipts/> }.into_any()
             })
         };
         versions.get().into_iter().rev().map(item).collect()
@@ -54,6 +56,7 @@ pub(super) fn VersionsList(
 #[component]
 fn VersionRow(
     version: SkillVersion,
+    origin: String,
     best: Memo<u32>,
     choice: VersionChoice,
     old: Memo<Option<SkillVersion>>,
@@ -64,8 +67,6 @@ fn VersionRow(
     let is_old = move || old.with(|old| old.as_ref().is_some_and(|old| old.version == number));
     let is_new = move || new.with(|new| new.as_ref().is_some_and(|new| new.version == number));
     let (status, icon) = if number == 0 { ("start", "noimp") } else { ("accepted", "accepted") };
-    let origin =
-        if version.step == 0 { "start".to_owned() } else { format!("step {}", version.step) };
     let note = format!("{origin} · {} tokens", fmt::count(u64::from(version.tokens)));
     let skill = version.skill.clone();
     let is_adopted = move || {
@@ -91,6 +92,16 @@ fn VersionRow(
             </span>
             <span class="version__score" title=fmt::n(version.n)><Icon name=icon/>{fmt::score(version.score)}</span>
         </div>
+    }
+}
+
+/// What made a version: a step, or the slow update after an epoch. `slow` holds the versions of slow updates with their epochs.
+fn origin_words(version: &SkillVersion, slow: &[(u32, u32)]) -> String {
+    let epoch = slow.iter().find(|(number, _)| *number == version.version);
+    match (epoch, version.step) {
+        (Some((_, epoch)), _) => format!("epoch {epoch}"),
+        (None, 0) => "start".to_owned(),
+        (None, step) => format!("step {step}"),
     }
 }
 
@@ -166,6 +177,20 @@ mod tests {
             at_ms,
             reverted_at_ms,
         }
+    }
+
+    #[test]
+    fn a_version_of_a_slow_update_names_its_epoch() {
+        let version = |version, step| SkillVersion {
+            version,
+            step,
+            skill: Sha256Hex::of("x"),
+            score: None,
+            n: None,
+            tokens: 1,
+        };
+        let words = |number, step| origin_words(&version(number, step), &[(3, 2)]);
+        assert_eq!([words(0, 0), words(2, 4), words(3, 4)], ["start", "step 4", "epoch 2"]);
     }
 
     #[test]

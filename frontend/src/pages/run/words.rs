@@ -1,8 +1,10 @@
 //! Sentences about a run: what stages did, how far it is, what it spends. Pure, tested.
 
 use super::state::find;
+use super::update_words::{Item, rewrite_report};
 use crate::fmt;
 use skillopt_domain::api::Caps;
+use skillopt_domain::edit::EditStatus;
 use skillopt_domain::event::{EventKind, Progress, RunEvent, StepSummary};
 use skillopt_domain::run::{Phase, RunStatus, Stage};
 use skillopt_domain::spend::SpendByRole;
@@ -34,34 +36,38 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
             EventKind::Reflected { reflection, .. } => {
                 let calls = reflection.n_failure_minibatches + reflection.n_success_minibatches;
                 let calls = fmt::plural(u64::from(calls), "minibatch", "minibatches");
-                Some(counted(reflection.n_edits.to_string(), format!("edits from {calls}")))
+                let items = Item::of(events).noun().1;
+                Some(counted(reflection.n_edits.to_string(), format!("{items} from {calls}")))
             }
             _ => None,
         }),
         Stage::Aggregate => find(events, |kind| match kind {
-            EventKind::Aggregated { n_edits_in, edits, levels, .. } => {
+            EventKind::Aggregated { n_edits_in, edits, proposals, levels, .. } => {
                 let levels = fmt::plural(u64::from(*levels), "level", "levels");
-                Some(counted(format!("{n_edits_in} → {}", edits.len()), format!("edits, {levels}")))
+                let (n_out, items) = (edits.len() + proposals.len(), Item::of(events).noun().1);
+                Some(counted(format!("{n_edits_in} → {n_out}"), format!("{items}, {levels}")))
             }
             _ => None,
         }),
         Stage::Select => find(events, |kind| match kind {
-            EventKind::Selected { budget, edits, .. } => {
-                let within = edits.len().min(usize::try_from(*budget).unwrap_or(usize::MAX));
-                Some(counted(within.to_string(), format!("of {} in budget", edits.len())))
+            EventKind::Selected { budget, edits, proposals, .. } => {
+                let all = edits.len() + proposals.len();
+                let within = all.min(usize::try_from(*budget).unwrap_or(usize::MAX));
+                Some(counted(within.to_string(), format!("of {all} in budget")))
             }
             _ => None,
         }),
-        Stage::Update => find(events, |kind| match kind {
-            EventKind::Updated { edits, .. } => {
-                use skillopt_domain::edit::EditStatus;
-                let applied =
-                    edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
-                let tried =
-                    edits.iter().filter(|edit| edit.status != EditStatus::OverBudget).count();
-                Some(counted(applied.to_string(), format!("of {tried} applied")))
-            }
-            _ => None,
+        Stage::Update => rewritten(events).or_else(|| {
+            find(events, |kind| match kind {
+                EventKind::Updated { edits, .. } => {
+                    let applied =
+                        edits.iter().filter(|edit| edit.status == EditStatus::Applied).count();
+                    let tried =
+                        edits.iter().filter(|edit| edit.status != EditStatus::OverBudget).count();
+                    Some(counted(applied.to_string(), format!("of {tried} applied")))
+                }
+                _ => None,
+            })
         }),
         Stage::Evaluate => find(events, |kind| match kind {
             EventKind::Gated { verdict, .. } => {
@@ -71,6 +77,17 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
             _ => None,
         }),
     }
+}
+
+/// What became of the new text, in modes that have one in place of edits.
+fn rewritten(events: &[RunEvent]) -> Option<StageCount> {
+    find(events, rewrite_report).map(|report| {
+        if report.status == EditStatus::Applied {
+            counted("new text", "taken")
+        } else {
+            counted("no", "new text")
+        }
+    })
 }
 
 /// What a running stage has done so far.
@@ -109,12 +126,25 @@ fn with_phase(word: &str, view: &RunView) -> String {
     match (view.phase.filter(|_| view.status.is_live()), total) {
         (Some(Phase::Preflight), _) => format!("{word}, preflight"),
         (Some(Phase::Baseline), _) => format!("{word}, baseline"),
-        (Some(Phase::SlowUpdate { .. }), _) => format!("{word}, slow update"),
-        (Some(Phase::MetaSkill { .. }), _) => format!("{word}, meta skill"),
+        (Some(phase @ (Phase::SlowUpdate { .. } | Phase::MetaSkill { .. })), _) => {
+            format!("{word}, {}", phase_words(phase))
+        }
         (Some(Phase::FinalTest), _) => format!("{word}, final test"),
         (Some(Phase::Step { step, .. }), Some(total)) => format!("{word}, step {step} of {total}"),
         (Some(Phase::Step { step, .. }), None) => format!("{word}, step {step}"),
         (None, _) => word.to_owned(),
+    }
+}
+
+/// The name of a phase that is no step, with the epoch that it ends.
+pub(crate) fn phase_words(phase: Phase) -> String {
+    match phase {
+        Phase::Preflight => "preflight".to_owned(),
+        Phase::Baseline => "baseline".to_owned(),
+        Phase::Step { step, .. } => format!("step {step}"),
+        Phase::SlowUpdate { epoch } => format!("slow update after epoch {epoch}"),
+        Phase::MetaSkill { epoch } => format!("meta skill after epoch {epoch}"),
+        Phase::FinalTest => "final test".to_owned(),
     }
 }
 
@@ -257,5 +287,7 @@ mod tests {
             ..RunView::default()
         };
         assert_eq!(status_words(&paused), "Paused, baseline");
+        let between = RunView { phase: Some(Phase::SlowUpdate { epoch: 2 }), ..paused };
+        assert_eq!(status_words(&between), "Paused, slow update after epoch 2");
     }
 }

@@ -1,0 +1,212 @@
+//! The parts of a step's story between reflection and gate that not every mode has: suggestions or whole texts in
+//! place of edits, the budget that the optimizer set, the new text, the notes of the appendix.
+
+use super::edits_table::first_line;
+use super::step_story::{StepFacts, part};
+use super::step_words as words;
+use super::update_words::{
+    Item, Said, appendix_words, budget_words, confidence_words, lr_words, rewrite_report,
+    rewrite_words,
+};
+use crate::components::dynamic::CollectAny;
+use crate::components::handler::handler;
+use crate::components::icon::Icon;
+use crate::components::look::Look;
+use crate::components::status::Status;
+use crate::fmt;
+use crate::state::signal::RwSignal;
+use leptos::prelude::*;
+use skillopt_domain::config::LrControl;
+use skillopt_domain::edit::{EditStatus, SourceType};
+use skillopt_domain::event::{EventKind, Ranking};
+use skillopt_domain::proposal::{AppendixReport, LrDecision, ProposalNote};
+
+/// The decision about the budget, where the optimizer took one.
+pub(super) fn budget(facts: &StepFacts) -> Option<AnyView> {
+    let decision = facts.find(|kind| {
+        if let EventKind::LrDecided { decision, .. } = kind { Some(decision) } else { None }
+    })?;
+    let said = sentence(lr_words(decision, Item::of(&facts.events)));
+    let inner = view! { {said} {reason(decision)} {risks(decision)} };
+    let status = (decision.fallback || decision.clamped).then_some("warning");
+    Some(part("sliders", "Budget", confidence_words(decision), status, inner.into_any()))
+}
+
+fn reason(decision: &LrDecision) -> Option<AnyView> {
+    let reason = Some(decision.reasoning.clone()).filter(|reason| !reason.is_empty())?;
+    Some(
+        view! { <p class="second"><span class="muted">"Its reason: "</span>{reason}</p> }
+            .into_any(),
+    )
+}
+
+fn risks(decision: &LrDecision) -> Option<AnyView> {
+    (!decision.risk_notes.is_empty()).then(|| {
+        let risks = decision.risk_notes.join("; ");
+        view! { <p class="second"><span class="muted">"What may go wrong: "</span>{risks}</p> }
+            .into_any()
+    })
+}
+
+/// Suggestions or whole texts in their order; `None` in steps of edits.
+pub(super) fn proposals(facts: &StepFacts) -> Option<AnyView> {
+    let selected = facts.find(|kind| match kind {
+        EventKind::Selected { budget, ranking, proposals, control, .. } => {
+            Some((proposals, *budget, *ranking, *control))
+        }
+        _ => None,
+    });
+    let (notes, budget, ranking, control) = selected?;
+    let item = Item::of(&facts.events);
+    if item == Item::Edit {
+        return None;
+    }
+    let note = format!(
+        "{}, {}, {}",
+        item.count(notes.len()),
+        budget_words(control, budget),
+        order_words(ranking, control)
+    );
+    let title = match item {
+        Item::WholeText => "Whole texts ranked",
+        _ => "Suggestions ranked",
+    };
+    let inner = if notes.is_empty() {
+        view! { <p class="muted">"There was nothing to rank."</p> }.into_any()
+    } else {
+        let report = facts.find(rewrite_report);
+        let n_used = report.map(|report| report.proposals.len());
+        let n_used = n_used.unwrap_or_else(|| usize::try_from(budget).unwrap_or(usize::MAX));
+        proposals_table(notes, n_used)
+    };
+    Some(part("filter", title, note, None, inner))
+}
+
+/// Without a budget, "all fit the budget" would say something that is not so.
+pub(super) fn order_words(ranking: Ranking, control: LrControl) -> &'static str {
+    match (ranking, control) {
+        (Ranking::NotNeeded, LrControl::None) => "all are used",
+        _ => words::ranking_words(ranking),
+    }
+}
+
+fn proposals_table(notes: &[ProposalNote], n_used: usize) -> AnyView {
+    let row = |(at, note): (usize, &ProposalNote)| {
+        view! { <ProposalRow note=note.clone() rank=at + 1 is_used=at < n_used/> }
+    };
+    let rows = notes.iter().enumerate().map(row).collect_any();
+    view! {
+        <div class="panel scroll-x" tabindex="0" role="region" aria-label="Proposals">
+            <table class="table">
+                <thead><tr>
+                    <th scope="col" data-num data-col="rank">"Rank"</th>
+                    <th scope="col" class="hide-narrow" data-col="op">"Kind"</th>
+                    <th scope="col">"What it asks for"</th>
+                    <th scope="col" class="hide-narrow">"From"</th>
+                    <th scope="col">"Status"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn ProposalRow(note: ProposalNote, rank: usize, is_used: bool) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let from = fmt::plural(u64::from(note.support_count), "trajectory", "trajectories");
+    let side = match note.source_type {
+        SourceType::Failure => "failures",
+        SourceType::Success => "successes",
+    };
+    let status = if is_used { EditStatus::Applied } else { EditStatus::OverBudget };
+    let word = if is_used { "used" } else { "over budget" };
+    let gist = if note.detail.is_empty() { &note.title } else { &note.detail };
+    let (gist, text) = (first_line(gist), StoredValue::new(note.detail.clone()));
+    view! {
+        <tr class=(!is_used).then_some("table__dim")>
+            <td data-num class="medium">{rank}</td>
+            <td class="second hide-narrow">{note.kind.replace('_', " ")}</td>
+            <td class="table__wrap">
+                <button
+                    class="edit-open" type="button" aria-expanded=move || is_open.get().to_string()
+                    on:click=handler(move |_| is_open.update(|open| *open = !*open))
+                >
+                    {gist}
+                </button>
+            </td>
+            <td class="table__dim hide-narrow" title=side>{from}</td>
+            <td><Status look=Look { word, ..Look::from(status) }/></td>
+        </tr>
+        {move || is_open.get().then(|| view! {
+            <tr><td class="table__drawer" colspan="5"><div class="edit-text"><pre class="quoted">{text.get_value()}</pre></div></td></tr>
+        }
+        .into_any())}
+    }
+}
+
+/// The new text: taken or not, and why; what changed in the optimizer's words.
+pub(super) fn new_text(facts: &StepFacts) -> Option<AnyView> {
+    let report = facts.find(rewrite_report)?;
+    let look = Look::from(report.status);
+    let is_taken = report.status == EditStatus::Applied;
+    let from = report.proposals.len();
+    let note = match Item::of_notes(&report.proposals) {
+        Some(item) => format!("from {}", item.count(from)),
+        None => "from nothing that could be used".to_owned(),
+    };
+    let status = (!is_taken).then(|| view! { <p><Status look/></p> }.into_any());
+    let changes = bullets(&report.change_summary);
+    let inner = view! { {sentence(rewrite_words(report))} {status} {changes} };
+    Some(part("pencil", "New text", note, (!is_taken).then_some("warning"), inner.into_any()))
+}
+
+/// The notes of the appendix, where there are any.
+pub(super) fn appendix(facts: &StepFacts) -> Option<AnyView> {
+    let report = facts.find(|kind| {
+        if let EventKind::Noted { appendix, .. } = kind { Some(appendix) } else { None }
+    })?;
+    if *report == AppendixReport::default() {
+        return None;
+    }
+    let detail = Some(report.detail.clone()).filter(|detail| !detail.is_empty());
+    let detail = detail
+        .map(|detail| view! { <p class="text-warn">{fmt::capital(&detail)}"."</p> }.into_any());
+    let inner = view! {
+        {sentence(appendix_words(report))}
+        {detail}
+        {bullets(&report.proposed)}
+        {all_notes(&report.notes)}
+    };
+    let note = "reminders of rules that were not followed".to_owned();
+    Some(part("tag", "Appendix", note, None, inner.into_any()))
+}
+
+fn all_notes(notes: &[String]) -> Option<AnyView> {
+    if notes.is_empty() {
+        return None;
+    }
+    let count = u64::try_from(notes.len()).unwrap_or(0);
+    let words = format!("The appendix after the step: {}", fmt::plural(count, "note", "notes"));
+    let inner = view! {
+        <details class="disclosure quoted-fold">
+            <summary class="disclosure__head"><Icon name="right"/>{words}</summary>
+            <div class="disclosure__body">{bullets(notes)}</div>
+        </details>
+    };
+    Some(inner.into_any())
+}
+
+fn sentence(said: Said) -> AnyView {
+    view! { <p><b>{said.bold}</b>{said.rest}</p> }.into_any()
+}
+
+/// Lines of the optimizer, as they are.
+pub(super) fn bullets(lines: &[String]) -> Option<AnyView> {
+    if lines.is_empty() {
+        return None;
+    }
+    let items = lines.iter().map(|line| view! { <li>{line.clone()}</li> }).collect_any();
+    Some(view! { <ul class="bullets">{items}</ul> }.into_any())
+}
