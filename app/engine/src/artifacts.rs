@@ -31,7 +31,7 @@ pub(crate) struct Artifacts {
     test_last: Option<MeanScore>,
 }
 
-/// Whether an earlier attempt of the run finished the step.
+/// Whether an earlier attempt of the run finished a step, or made a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// It did: its files are there, and are not set back.
@@ -85,13 +85,17 @@ impl Artifacts {
         run: &Run<'_>,
         facts: &StepFacts,
         decision: &LrDecision,
+        news: News,
     ) -> Result<(), TrainError> {
-        let path = format!("steps/step_{:04}/lr_decision.json", facts.step);
-        run.write_json(&path, decision).await?;
         let mut line = json!(decision);
         line["step"] = json!(facts.step);
         line["epoch"] = json!(facts.epoch);
         self.decisions.push_str(&format!("{line}\n"));
+        if news == News::Known {
+            return Ok(());
+        }
+        let path = format!("steps/step_{:04}/lr_decision.json", facts.step);
+        run.write_json(&path, decision).await?;
         run.write("lr_history.jsonl", self.decisions.clone()).await
     }
 

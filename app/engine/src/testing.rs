@@ -204,6 +204,13 @@ impl MemoryJournal {
         }
     }
 
+    /// The same journal as a restarted process finds it that is killed in turn, maybe while it goes over what is
+    /// known.
+    #[must_use]
+    pub fn reborn_dying_at(&self, text: &str) -> Self {
+        Self { die_at: Some(text.to_owned()), ..self.reborn() }
+    }
+
     /// All events.
     #[must_use]
     pub fn events(&self) -> Vec<RunEvent> {

@@ -4,7 +4,7 @@
 use super::step::{file, key};
 use super::{StepFacts, TrainState};
 use crate::aggregate::{MergeOrder, aggregate};
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, News};
 use crate::batches::RunShape;
 use crate::lr::Evidence;
 use crate::notes::{NotesOrder, take_in};
@@ -90,9 +90,12 @@ pub(super) async fn choose(
     facts.budget = selection.budget;
     facts.decision.clone_from(&selection.decision);
     if let Some(decision) = &selection.decision {
-        state.artifacts.write_decision(run, facts, decision).await?;
+        let key = key(step, "lr_decided");
+        let is_known = run.ports.journal.find(&key).await?.is_some();
+        let news = if is_known { News::Known } else { News::New };
+        state.artifacts.write_decision(run, facts, decision, news).await?;
         let event = EventKind::LrDecided { step, decision: decision.clone() };
-        run.emit(&key(step, "lr_decided"), event).await?;
+        run.emit(&key, event).await?;
     }
     state.artifacts.write_selection(run, step, &selection).await?;
     let (edits, proposals) = shown(&selection.ordered);

@@ -57,9 +57,14 @@ pub(super) async fn renew(
         "epoch": memory.epoch,
         "time_s": std::time::Duration::from_millis(wall_ms).as_secs_f64(),
     });
+    let key = key(order.epoch, "meta_skill");
+    if run.ports.journal.find(&key).await?.is_some() {
+        // An earlier attempt wrote it, with the time that it took.
+        return Ok(());
+    }
     let path = format!("meta_skill/epoch_{:02}/meta_skill_result.json", order.epoch);
     run.write_json(&path, &file).await?;
-    run.emit(&key(order.epoch, "meta_skill"), EventKind::MetaSkillWritten(memory)).await
+    run.emit(&key, EventKind::MetaSkillWritten(memory)).await
 }
 
 /// A memory, the reasoning behind it, and why there is none where there is none.

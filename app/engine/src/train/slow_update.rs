@@ -51,8 +51,10 @@ pub(super) async fn update_slowly(
         settle(run, state, &mut update, candidate, judged);
     }
     fill_in(run, state, &mut update, &order.stopwatch);
-    // What an earlier attempt took and paid for is what counts.
-    let update = known.unwrap_or(update);
+    if known.is_some() {
+        // What an earlier attempt took and paid for is what counts, and its files must not be set back.
+        return Ok(());
+    }
     state.artifacts.write_slow_update(run, &update, order.pairs.means(), &state.skills).await?;
     run.emit(&key(order.epoch, "slow_updated"), EventKind::SlowUpdated(update)).await
 }

@@ -92,6 +92,36 @@ async fn c48_at_the_ends_of_epochs(
     check(&changes, die_at).await;
 }
 
+#[rstest]
+#[case("step/0003/finished")]
+#[case("epoch/0002/compared")]
+#[case("step/0005/phase/rollout")]
+#[tokio::test]
+async fn c48_a_second_stop_on_the_way_back_sets_no_file_back(#[case] second: &str) {
+    let mut changes = EVERYTHING.to_vec();
+    changes.extend([("train.compat", "python"), ("optimizer.lr_control_mode", "autonomous")]);
+    let world = World::with(target_reply, able);
+    let first = Arc::new(MemoryJournal::dying_at("step/0006/finished"));
+    world.run(&input(&changes), first.clone()).await.expect_err("killed");
+    let files = || {
+        [
+            "best_skill.md",
+            "history.json",
+            "lr_history.jsonl",
+            "runtime_state.json",
+            "skills/skill_v0004.md",
+            "slow_update/epoch_02/slow_result.json",
+            "meta_skill/epoch_02/meta_skill_result.json",
+        ]
+        .map(|path| (path, world.folder.file(path)))
+    };
+    let before = files();
+    assert!(before.iter().all(|(_, text)| text.is_some()), "{before:?}");
+    let again = Arc::new(first.reborn_dying_at(second));
+    world.run(&input(&changes), again).await.expect_err("killed again");
+    assert_eq!(files(), before);
+}
+
 #[tokio::test]
 async fn c48_inside_a_slow_update_with_calls_in_flight() {
     let mut changes = EVERYTHING.to_vec();
