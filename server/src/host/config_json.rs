@@ -33,8 +33,16 @@ pub(super) fn first(
 }
 
 /// The same file with the sizes that are known once the data is read.
-pub(super) fn with_sizes(old: &str, config: &RunConfig, n_train: u32, shape: RunShape) -> String {
-    let mut keys: Map<String, Value> = serde_json::from_str(old).unwrap_or_default();
+///
+/// # Errors
+/// When the file holds no JSON object: it is left as it is.
+pub(super) fn with_sizes(
+    old: &str,
+    config: &RunConfig,
+    n_train: u32,
+    shape: RunShape,
+) -> Result<String, serde_json::Error> {
+    let mut keys: Map<String, Value> = serde_json::from_str(old)?;
     let steps = u64::from(shape.steps_per_epoch);
     let sizes = [
         ("train_size", u64::from(n_train)),
@@ -45,7 +53,7 @@ pub(super) fn with_sizes(old: &str, config: &RunConfig, n_train: u32, shape: Run
     for (key, size) in sizes {
         keys.insert(key.to_owned(), size.into());
     }
-    text(keys)
+    Ok(text(keys))
 }
 
 fn text(keys: Map<String, Value>) -> String {

@@ -29,7 +29,7 @@ pub(crate) struct Call<'a> {
     attempts: u32,
     failures: u32,
     empty_replies: u32,
-    /// Answers of the endpoint when the last attempt began.
+    /// Answers of the endpoint when the last attempt failed; at first, when the first one began.
     answers_before: u64,
     /// Tokens of attempts that were counted but brought no answer.
     billed: Usage,
@@ -78,6 +78,9 @@ impl<'a> Call<'a> {
     async fn attempt(&mut self) -> Next {
         let (model, request) = (self.model, self.request);
         let permit = model.limiter.acquire().await;
+        if self.attempts == 0 {
+            self.answers_before = model.limiter.answers();
+        }
         let learned = model.learned.snapshot();
         let body = Body::new(&model.policy, &request.messages, request.max_tokens, &learned);
         self.attempts += 1;
@@ -138,16 +141,15 @@ impl<'a> Call<'a> {
         true
     }
 
-    /// An endpoint that is busy with others refuses nothing for good: a refusal counts on only if nobody was
-    /// answered since the call's last attempt.
+    /// An endpoint that is busy with others refuses nothing for good: a refusal counts only if nobody was
+    /// answered since the call's last failure, or since it began.
     fn count_failure(&mut self, failure: &Failure) {
         let answers = self.model.limiter.answers();
         let others_got_through = answers != self.answers_before;
         self.answers_before = answers;
-        if failure.is_one_too_many() && others_got_through && self.attempts < MOST_ATTEMPTS {
-            self.failures = 0;
+        if !(failure.is_one_too_many() && others_got_through) {
+            self.failures += 1;
         }
-        self.failures += 1;
     }
 
     /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named holds
@@ -157,10 +159,10 @@ impl<'a> Call<'a> {
             Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
             _ => self.model.max_retries,
         };
-        if self.failures > retries {
+        if self.failures > retries || self.attempts >= MOST_ATTEMPTS {
             return None;
         }
-        let backoff = || backoff(self.failures, self.model.endpoints.jitter());
+        let backoff = || backoff(self.failures.max(1), self.model.endpoints.jitter());
         match again {
             Again::Never => None,
             Again::After(wait) => Some(spread(wait, self.model.endpoints.jitter())),

@@ -8,7 +8,7 @@ use crate::error::StoreFailure;
 use crate::sql::{Column, Doing, int};
 use futures::TryStreamExt;
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_engine::ports::{ChatReply, Finish};
+use skillopt_engine::ports::{ChatReply, Finish, StoreError};
 use sqlx::{Executor, QueryBuilder, Sqlite, SqliteConnection};
 use std::collections::{HashMap, HashSet};
 
@@ -21,11 +21,11 @@ const CALLS: &str = "INSERT INTO calls (key, role, purpose, model, finish, reply
 /// Leaves out the rows that only fill a statement up. What is there already stays.
 const NEW_ONLY: &str = ") WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING;";
 
-/// The recorded replies among these keys.
+/// The recorded replies among these keys. One that cannot be read fails alone, by its key.
 pub(super) async fn find(
     conn: &mut SqliteConnection,
     keys: &[&Sha256Hex],
-) -> Result<HashMap<String, ChatReply>, StoreFailure> {
+) -> Result<HashMap<String, Result<ChatReply, StoreError>>, StoreFailure> {
     let mut found = HashMap::new();
     for chunk in keys.chunks(CHUNK) {
         let mut select = QueryBuilder::<Sqlite>::new(super::FIND);
@@ -37,7 +37,10 @@ pub(super) async fn find(
         select.push(")");
         let rows = select.build().fetch_all(&mut *conn).await.doing("look for calls")?;
         for row in rows {
-            found.insert(row.text("key")?, reply_of(&row)?);
+            let key = row.text("key")?;
+            let reply = reply_of(&row)
+                .map_err(|error| StoreError { message: format!("call {key}: {error}") });
+            found.insert(key, reply);
         }
     }
     Ok(found)

@@ -147,9 +147,12 @@ async fn find_all(finds: Vec<(Sha256Hex, Answer<Option<ChatReply>>)>, pool: &Sql
     };
     let found = found.await.map_err(StoreError::from);
     for (key, answer) in finds {
-        let found = found.as_ref().map(|found| found.get(key.as_str()).cloned());
+        let found = match &found {
+            Ok(found) => found.get(key.as_str()).cloned().transpose(),
+            Err(error) => Err(error.clone()),
+        };
         // A caller that went away needs no answer.
-        let _ = answer.send(found.map_err(Clone::clone));
+        let _ = answer.send(found);
     }
 }
 

@@ -99,8 +99,13 @@ fn write_sizes(out_root: &Path, config: &RunConfig, inputs: &Inputs) -> Result<(
         return Ok(());
     };
     let path = out_root.join("config.json");
-    let old = std::fs::read_to_string(&path).unwrap_or_default();
-    let new = config_json::with_sizes(&old, config, n_train, shape);
+    let old = match std::fs::read_to_string(&path) {
+        Ok(old) => old,
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => "{}".to_owned(),
+        Err(err) => return Err(format!("cannot read {}: {err}", path.display())),
+    };
+    let new = config_json::with_sizes(&old, config, n_train, shape)
+        .map_err(|err| format!("{} is no JSON object ({err}): move it away", path.display()))?;
     write_now(&path, new.as_bytes())
         .map_err(|err| format!("cannot write {}: {err}", path.display()))
 }
