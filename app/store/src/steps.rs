@@ -53,10 +53,16 @@ async fn skill_before(
     .fetch_optional(&mut *conn)
     .await
     .doing("read the step before")?;
-    if let Some(text) = earlier {
-        let step: StepSummary = from_json("a step", &text)?;
-        return Ok(Some((step.skill, step.version)));
-    }
-    let plan = fold::stored_view(conn, run_no).await?.plan;
-    Ok(plan.map(|plan| (plan.initial_skill, 0)))
+    let view = fold::stored_view(conn, run_no).await?;
+    let Some(text) = earlier else {
+        return Ok(view.plan.map(|plan| (plan.initial_skill, 0)));
+    };
+    let earlier: StepSummary = from_json("a step", &text)?;
+    // Between the two, an epoch may have ended with guidance that stayed.
+    let kept = view
+        .slow_updates
+        .into_iter()
+        .find(|update| update.step == earlier.step && update.action.is_accepted());
+    let guided = kept.and_then(|update| Some((update.candidate?, update.version)));
+    Ok(Some(guided.unwrap_or((earlier.skill, earlier.version))))
 }

@@ -185,12 +185,10 @@ fn slow_marks(layout: &Layout) -> AnyView {
             _ => dropped.push_str(&mark),
         }
     }
-    view! {
-        <path class="mark-accept" d=kept/>
-        <path class="mark-forced" d=forced/>
-        <path class="mark-dropped" d=dropped/>
-    }
-    .into_any()
+    let marks = [("mark-accept", kept), ("mark-forced", forced), ("mark-dropped", dropped)];
+    let paths = marks.into_iter().filter(|(_, path)| !path.is_empty());
+    let paths = paths.map(|(class, path)| view! { <path class=class data-mark="slow" d=path/> });
+    paths.collect_any().into_any()
 }
 
 /// Names at the end of the lines, on a wide chart.

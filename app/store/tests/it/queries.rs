@@ -6,9 +6,11 @@ use crate::support::{
 use rstest::rstest;
 use skillopt_domain::api::{CurveQuery, TrajectoryQuery};
 use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus};
+use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::EventKind;
 use skillopt_domain::outcome::{Outcome, OutcomeKind, RolloutPurpose, RolloutSet};
 use skillopt_domain::score::GateMetric;
+use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::verdict::{Action, Change, TaskChange, Verdict};
 use skillopt_engine::ports::{Journal, Ledger};
 use skillopt_store::StoreFailure;
@@ -132,6 +134,27 @@ async fn rejected_edits_tell_why_and_when_they_came_again(#[case] kind: Kind) {
     assert_eq!((rows[1].before, rows[1].proposed_again_in.len()), (None, 0));
 }
 
+/// Guidance after a step that stayed.
+fn guided(step: u32) -> EventKind {
+    EventKind::SlowUpdated(SlowUpdate {
+        epoch: 2,
+        step,
+        action: EpochAction::Accept,
+        content: "Look twice.".into(),
+        reasoning: String::new(),
+        candidate: Some(sha("with guidance")),
+        verdict: None,
+        set: None,
+        version: 3,
+        current_score: Some(0.7),
+        current_n: Some(8),
+        skill_tokens: 9,
+        wall_ms: 1,
+        spend: SpendByRole::default(),
+        reason: "better".into(),
+    })
+}
+
 #[rstest]
 #[case(Kind::File)]
 #[case(Kind::Memory)]
@@ -155,7 +178,11 @@ async fn a_step_is_told_with_the_skill_that_it_started_from(#[case] kind: Kind) 
     assert_eq!(first.events.len(), 2);
     let second = store.step_detail(&run_id(1), 2).await.unwrap();
     assert_eq!((second.before, second.before_version), (Some(sha("skill 1")), Some(1)));
-    let missing = store.step_detail(&run_id(1), 3).await;
+    journal.append("g2", guided(2)).await.unwrap();
+    journal.append("u3", updated(3, vec![])).await.unwrap();
+    let third = store.step_detail(&run_id(1), 3).await.unwrap();
+    assert_eq!((third.before, third.before_version), (Some(sha("with guidance")), Some(3)));
+    let missing = store.step_detail(&run_id(1), 4).await;
     assert!(matches!(missing, Err(StoreFailure::NotFound { what: "step", .. })));
 }
 

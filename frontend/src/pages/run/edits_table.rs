@@ -1,74 +1,31 @@
 //! Edits: the ranked table of a step, and one edit as a small diff.
 
+use super::ranked_table::{RankedRow, ranked_table};
 use crate::components::diff_view::DiffView;
-use crate::components::dynamic::CollectAny;
-use crate::components::handler::handler;
-use crate::components::status::Status;
 use crate::fmt;
-use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::diff::{Diff, diff};
 use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus};
 
-/// The edits in the order tried, each with what became of it; a row opens to its full text.
-#[component]
-pub(super) fn EditsTable(edits: Vec<EditReport>) -> impl IntoView {
-    let rows = edits
-        .into_iter()
-        .zip(1u32..)
-        .map(|(edit, rank)| view! { <EditRow edit rank/> })
-        .collect_any();
-    view! {
-        <div class="panel scroll-x" tabindex="0" role="region" aria-label="Ranked edits">
-            <table class="table">
-                <thead><tr>
-                    <th scope="col" data-num data-col="rank">"Rank"</th>
-                    <th scope="col" class="hide-narrow" data-col="op">"Op"</th>
-                    <th scope="col">"Edit"</th>
-                    <th scope="col" class="hide-narrow">"From"</th>
-                    <th scope="col">"Status"</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
+/// The edits in the order tried, each with what became of it.
+pub(super) fn edits_table(edits: Vec<EditReport>) -> AnyView {
+    ranked_table("Op", "Edit", edits.into_iter().map(edit_row).collect())
 }
 
-#[component]
-fn EditRow(edit: EditReport, rank: u32) -> impl IntoView {
-    let is_open = RwSignal::new(false);
-    let is_quiet = edit.status != EditStatus::Applied;
-    let from = fmt::plural(u64::from(edit.edit.support_count), "trajectory", "trajectories");
+fn edit_row(report: EditReport) -> RankedRow {
     let notes = [
-        Some(edit.detail.clone()).filter(|detail| !detail.is_empty()),
-        edit.resembles_rejected_step.map(resembles),
+        Some(report.detail).filter(|detail| !detail.is_empty()),
+        report.resembles_rejected_step.map(resembles),
     ];
-    let notes = notes
-        .into_iter()
-        .flatten()
-        .map(|note| view! { <br/><span class="small muted">{note}</span> })
-        .collect_any();
-    let shown = StoredValue::new(edit.edit.clone());
-    view! {
-        <tr class=is_quiet.then_some("table__dim")>
-            <td data-num class="medium">{rank}</td>
-            <td class="second hide-narrow">{op_words(&edit.edit.op)}</td>
-            <td class="table__wrap">
-                <button
-                    class="edit-open" type="button" aria-expanded=move || is_open.get().to_string()
-                    on:click=handler(move |_| is_open.update(|open| *open = !*open))
-                >
-                    {first_line(edit.edit.gist())}
-                </button>
-                {notes}
-            </td>
-            <td class="table__dim hide-narrow">{from}</td>
-            <td><Status look=edit.status/></td>
-        </tr>
-        {move || is_open.get().then(|| view! {
-            <tr><td class="table__drawer" colspan="5"><EditText edit=shown.get_value()/></td></tr>
-        }
-        .into_any())}
+    let edit = report.edit;
+    RankedRow {
+        kind: op_words(&edit.op),
+        gist: first_line(edit.gist()),
+        notes: notes.into_iter().flatten().collect(),
+        from: fmt::plural(u64::from(edit.support_count), "trajectory", "trajectories"),
+        look: report.status.into(),
+        is_quiet: report.status != EditStatus::Applied,
+        inner: Box::new(move || view! { <EditText edit=edit.clone()/> }.into_any()),
     }
 }
 

@@ -5,16 +5,15 @@ use super::epoch_words::{
     EpochEnd, asides, category_look, compared_words, memory_words, policy_words, update_words,
 };
 use super::state::RunState;
-use super::step_outcome::{CandidateDiff, changes_table};
-use super::step_story::part;
+use super::step_outcome::{CandidateDiff, gate_part};
 use super::step_words as words;
-use super::tab::RunTab;
+use super::story_parts::{
+    labelled, part, quoted, second, sentence, together, verdict_box, versions_link,
+};
 use super::trajectories::purpose_href;
-use super::update_words::Said;
 use crate::components::diff_view::DiffView;
 use crate::components::dynamic::{CollectAny, when};
 use crate::components::handler::handler;
-use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::status::Status;
 use crate::fmt;
@@ -33,7 +32,9 @@ pub(super) fn epoch_story(run: RunState, end: &EpochEnd) -> AnyView {
     let parts = [
         compared(run, end),
         end.update.as_ref().and_then(guidance),
-        end.update.as_ref().and_then(|update| gate(run, update)),
+        end.update.as_ref().and_then(|update| {
+            Some(gate_part(run, update.verdict.as_ref()?, Look::from(update.action)))
+        }),
         memory(end),
         time_and_cost(end),
     ];
@@ -57,28 +58,15 @@ pub(super) fn epoch_story(run: RunState, end: &EpochEnd) -> AnyView {
 fn verdict(run: RunState, end: &EpochEnd, update: &SlowUpdate) -> AnyView {
     let look = Look::from(update.action);
     let said = update_words(update);
-    let link = update.action.is_accepted().then(|| {
-        let (old, new) = (update.version.saturating_sub(1), update.version);
-        let href = format!("{}?old={old}&new={new}", run.href(RunTab::Skill));
-        view! { <div class="row"><a class="button" data-size="sm" href=href><Icon name="swap"/>{format!("v{old} to v{new}")}</a></div> }
-            .into_any()
-    });
+    let link = update
+        .action
+        .is_accepted()
+        .then(|| versions_link(run, update.version.saturating_sub(1), update.version));
     let before = end.comparison.as_ref().map(|comparison| comparison.current.clone());
     let change = before
         .zip(update.candidate.clone())
         .map(|(before, after)| view! { <Change run before after/> }.into_any());
-    view! {
-        <div class="verdict" data-status=look.status>
-            <Icon name=look.icon/>
-            <div>
-                <p class="verdict__words"><b>{said.scores}</b>{said.middle}<b>{said.bold}</b>{said.end}</p>
-                <p class="verdict__note">{said.note}</p>
-            </div>
-            {link}
-        </div>
-        {change}
-    }
-    .into_any()
+    together([Some(verdict_box(None, look, said, None, link)), change])
 }
 
 /// The change that the guidance makes, loaded when it is asked for.
@@ -111,15 +99,9 @@ fn compared(run: RunState, end: &EpochEnd) -> Option<AnyView> {
     let said = compared_words(comparison, &name(&comparison.previous), &name(&comparison.current));
     let groups =
         PairCategory::ALL.map(|category| category_row(run, end.step, comparison, category));
-    let beside = asides(comparison).into_iter().map(|aside| {
-        view! {
-            <tr>
-                <td class="second">{aside.word}</td>
-                <td data-num>{aside.n}</td>
-                <td class="table__wrap second">{aside.text}</td>
-            </tr>
-        }
-    });
+    let beside = asides(comparison)
+        .into_iter()
+        .map(|aside| pair_row(aside.word.into_any(), aside.n.to_string(), aside.text.into_any()));
     let all = purpose_href(run, "longitudinal", end.step, None);
     let inner = view! {
         {sentence(said)}
@@ -130,7 +112,7 @@ fn compared(run: RunState, end: &EpochEnd) -> Option<AnyView> {
                     <th scope="col" data-num>"n"</th>
                     <th scope="col"><a class="link" href=all>"Tasks"</a></th>
                 </tr></thead>
-                <tbody>{groups.into_iter().collect_any()}{beside.collect_any()}</tbody>
+                <tbody>{groups.into_iter().chain(beside).collect::<Vec<_>>()}</tbody>
             </table>
         </div>
     };
@@ -153,11 +135,17 @@ fn category_row(
     });
     let more = (count > MAX_TASKS).then(|| format!("and {} more", count - MAX_TASKS));
     let none = (count == 0).then_some(fmt::MISSING);
+    let status = view! { <Status look=category_look(category)/> }.into_any();
+    let tasks = view! { {links.collect_any()}{more}{none} }.into_any();
+    pair_row(status, count.to_string(), tasks)
+}
+
+fn pair_row(result: AnyView, n: String, about: AnyView) -> AnyView {
     view! {
         <tr>
-            <td><Status look=category_look(category)/></td>
-            <td data-num class="medium">{count}</td>
-            <td class="table__wrap epoch__tasks">{links.collect_any()}{more}{none}</td>
+            <td>{result}</td>
+            <td data-num class="medium">{n}</td>
+            <td class="table__wrap second epoch__tasks">{about}</td>
         </tr>
     }
     .into_any()
@@ -172,21 +160,9 @@ fn guidance(update: &SlowUpdate) -> Option<AnyView> {
     } else {
         "not in the skill".to_owned()
     };
-    let inner = view! { {quoted(&update.content)} {reasoning(&update.reasoning)} };
-    Some(part("pencil", "Guidance", note, None, inner.into_any()))
-}
-
-fn gate(run: RunState, update: &SlowUpdate) -> Option<AnyView> {
-    let verdict = update.verdict.as_ref()?;
-    let inner = if verdict.changes.is_empty() {
-        view! { <p class="muted">"No task changed."</p> }.into_any()
-    } else {
-        changes_table(run, &verdict.changes)
-    };
-    let means = words::means_words(verdict);
-    let inner = view! { <p class="second story__means">{means}</p> {inner} };
-    let status = Look::from(update.action).status;
-    Some(part("gate", "Gate", words::gate_words(verdict), Some(status), inner.into_any()))
+    let inner =
+        together([Some(quoted(&update.content)), labelled("Its reason", &update.reasoning)]);
+    Some(part("pencil", "Guidance", note, None, inner))
 }
 
 fn memory(end: &EpochEnd) -> Option<AnyView> {
@@ -202,9 +178,10 @@ fn memory(end: &EpochEnd) -> Option<AnyView> {
                 .into_any(),
         )
     };
-    let inner = view! { {sentence(memory_words(memory))} {text} {reasoning(&memory.reasoning)} };
+    let said = sentence(memory_words(memory));
+    let inner = together([Some(said), text, labelled("Its reason", &memory.reasoning)]);
     let note = "what the optimizer remembers from epoch to epoch".to_owned();
-    Some(part("history", "Memory", note, None, inner.into_any()))
+    Some(part("history", "Memory", note, None, inner))
 }
 
 fn time_and_cost(end: &EpochEnd) -> Option<AnyView> {
@@ -212,13 +189,11 @@ fn time_and_cost(end: &EpochEnd) -> Option<AnyView> {
     let alone = if end.update.is_some() { "Memory" } else { "Comparison and memory" };
     let memory = end.memory.as_ref().map(|one| (alone, one.wall_ms, one.spend));
     let row = |(name, wall_ms, spend): (&'static str, u64, SpendByRole)| {
-        view! {
-            <p class="second">{format!("{name}: {}, {}", fmt::duration(wall_ms), words::cost_words(&spend))}</p>
-        }
+        second(format!("{name}: {}, {}", fmt::duration(wall_ms), words::cost_words(&spend)))
     };
     let rows: Vec<_> = update.into_iter().chain(memory).collect();
     let total: u64 = rows.iter().map(|row| row.1).sum();
-    let rows = rows.into_iter().map(row).collect_any();
+    let rows = rows.into_iter().map(row).collect::<Vec<_>>();
     Some(part("clock", "Time and cost", fmt::duration(total), None, rows.into_any()))
         .filter(|_| end.update.is_some() || end.memory.is_some())
 }
@@ -226,19 +201,4 @@ fn time_and_cost(end: &EpochEnd) -> Option<AnyView> {
 /// Both sides end in a line end, so that a missing one is no difference.
 fn whole(text: &str) -> String {
     format!("{}\n", text.trim_end())
-}
-
-fn quoted(text: &str) -> AnyView {
-    view! { <pre class="quoted">{text.to_owned()}</pre> }.into_any()
-}
-
-fn reasoning(text: &str) -> Option<AnyView> {
-    (!text.is_empty()).then(|| {
-        view! { <p class="second epoch__why"><span class="muted">"Its reason: "</span>{text.to_owned()}</p> }
-            .into_any()
-    })
-}
-
-fn sentence(said: Said) -> AnyView {
-    view! { <p><b>{said.bold}</b>{said.rest}</p> }.into_any()
 }

@@ -3,10 +3,11 @@
 use super::epoch_story::epoch_story;
 use super::epoch_words::{EpochEnd, epoch_ends, final_words, has_epochs};
 use super::state::RunState;
+use super::story_parts::{verdict_box, versions_link};
 use super::tab::RunTab;
 use super::trajectories::purpose_href;
 use crate::components::dynamic::{Item, dynamic, each, nothing, when};
-use crate::components::icon::Icon;
+use crate::components::look::Look;
 use crate::components::states::Empty;
 use crate::fmt;
 use crate::state::memo::Memo;
@@ -94,12 +95,9 @@ fn last_look(run: RunState, seen: &LastSeen) -> AnyView {
     let said = final_words(&seen.selection);
     let (status, icon) =
         if seen.selection.promoted { ("accepted", "accepted") } else { ("skipped", "noimp") };
+    let look = Look { status, icon, word: "" };
     let versions = seen.best.zip(seen.last).filter(|(best, last)| best != last);
-    let compare = versions.map(|(best, last)| {
-        let href = format!("{}?old={best}&new={last}", run.href(RunTab::Skill));
-        view! { <div class="row"><a class="button" data-size="sm" href=href><Icon name="swap"/>{format!("v{best} to v{last}")}</a></div> }
-            .into_any()
-    });
+    let link = versions.map(|(best, last)| versions_link(run, best, last));
     let tests = seen.test_words().map(|words| {
         let href = purpose_href(run, "test", None, None);
         view! { <p class="verdict__note">"On the test split: "<a class="link" href=href>{words}</a></p> }
@@ -108,15 +106,7 @@ fn last_look(run: RunState, seen: &LastSeen) -> AnyView {
     view! {
         <section class="section" data-space="none" aria-labelledby="last-look">
             <div class="section__head"><h2 id="last-look">"At the end"</h2><span>"last against best skill"</span></div>
-            <div class="verdict" data-status=status>
-                <Icon name=icon/>
-                <div>
-                    <p class="verdict__words"><b>{said.scores}</b>{said.middle}<b>{said.bold}</b>{said.end}</p>
-                    <p class="verdict__note">{said.note}</p>
-                    {tests}
-                </div>
-                {compare}
-            </div>
+            {verdict_box(None, look, said, tests, link)}
         </section>
     }
     .into_any()

@@ -1,8 +1,9 @@
 //! The second half of a step's story: the candidate's text, the gate with the tasks that changed, time and cost.
 
 use super::state::RunState;
-use super::step_story::{StepFacts, part};
+use super::step_story::StepFacts;
 use super::step_words as words;
+use super::story_parts::part;
 use super::update_words::Item;
 use crate::api;
 use crate::components::diff_view::DiffView;
@@ -20,7 +21,7 @@ use skillopt_domain::edit::EditStatus;
 use skillopt_domain::event::{EventKind, StageCost};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::run::Stage;
-use skillopt_domain::verdict::TaskChange;
+use skillopt_domain::verdict::{TaskChange, Verdict};
 
 pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
     let (sha, tokens, applied) = facts.find(|kind| match kind {
@@ -68,19 +69,22 @@ pub(super) fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) 
 }
 
 pub(super) fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
-    let verdict = facts.verdict()?;
-    let look = Look::from(verdict.action);
-    let inner = if verdict.changes.is_empty() {
+    facts.verdict().map(|verdict| gate_part(run, verdict, Look::from(verdict.action)))
+}
+
+/// The gate's arithmetic and the tasks that changed.
+pub(super) fn gate_part(run: RunState, verdict: &Verdict, look: Look) -> AnyView {
+    let changes = if verdict.changes.is_empty() {
         view! { <p class="muted">"No task changed."</p> }.into_any()
     } else {
         changes_table(run, &verdict.changes)
     };
     let means = words::means_words(verdict);
-    let inner = view! { <p class="second story__means">{means}</p> {inner} };
-    Some(part("gate", "Gate", words::gate_words(verdict), Some(look.status), inner.into_any()))
+    let inner = view! { <p class="second story__means">{means}</p> {changes} };
+    part("gate", "Gate", words::gate_words(verdict), Some(look.status), inner.into_any())
 }
 
-pub(super) fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
+fn changes_table(run: RunState, changes: &[TaskChange]) -> AnyView {
     let rows = changes.iter().map(|change| change_row(run, change)).collect_any();
     view! {
         <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks that changed">

@@ -1,14 +1,16 @@
 //! One step as a story: the verdict in words, then what led to it, in the order in which it happened.
 
-use super::edits_table::EditsTable;
+use super::edits_table::edits_table;
 use super::state::{RunState, find};
 use super::step_outcome::{candidate, gate, time_and_cost};
-use super::step_update::{appendix, budget, bullets, new_text, order_words, proposals};
+use super::step_update::{appendix, budget, new_text, order_words, proposals};
 use super::step_words as words;
+use super::story_parts::{
+    bullets, labelled, part, second, sentence, together, verdict_box, versions_link,
+};
 use super::tab::RunTab;
-use super::update_words::{Item, budget_words};
+use super::update_words::{Item, Said, budget_words};
 use crate::components::dynamic::CollectAny;
-use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::fmt;
 use leptos::prelude::*;
@@ -16,7 +18,11 @@ use skillopt_domain::edit::{EditReport, EditStatus};
 use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary, RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
+use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Verdict;
+
+/// Names the words that the story is about.
+const TITLE: &str = "step-title";
 
 /// What is known about a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +57,8 @@ impl StepFacts {
 /// The whole story.
 pub(super) fn step_story(run: RunState, facts: &StepFacts) -> AnyView {
     let head = match facts.summary() {
-        Some(summary) => verdict_head(run, summary, facts).into_any(),
-        None => under_way(facts.step).into_any(),
+        Some(summary) => verdict_head(run, summary, facts),
+        None => under_way(facts.step),
     };
     let parts = [
         batch(run, facts),
@@ -67,7 +73,7 @@ pub(super) fn step_story(run: RunState, facts: &StepFacts) -> AnyView {
         time_and_cost(facts),
     ];
     view! {
-        <article aria-labelledby="step-title">
+        <article aria-labelledby=TITLE>
             {head}
             <ol class="timeline story">{parts.into_iter().flatten().collect::<Vec<_>>()}</ol>
         </article>
@@ -75,59 +81,25 @@ pub(super) fn step_story(run: RunState, facts: &StepFacts) -> AnyView {
     .into_any()
 }
 
-fn under_way(step: u32) -> impl IntoView {
-    view! {
-        <div class="verdict" data-status="running">
-            <Icon name="running"/>
-            <div>
-                <p class="verdict__words" id="step-title"><b>{format!("Step {step}")}</b>" is under way."</p>
-                <p class="verdict__note">"Each part appears when its stage is over."</p>
-            </div>
-        </div>
-    }
+fn under_way(step: u32) -> AnyView {
+    let said = words::VerdictWords {
+        scores: format!("Step {step}"),
+        middle: " is under way.".to_owned(),
+        bold: "",
+        end: "",
+        note: "Each part appears when its stage is over.".to_owned(),
+    };
+    verdict_box(Some(TITLE), Look::from(RunStatus::Running), said, None, None)
 }
 
-fn verdict_head(run: RunState, summary: &StepSummary, facts: &StepFacts) -> impl IntoView + use<> {
+fn verdict_head(run: RunState, summary: &StepSummary, facts: &StepFacts) -> AnyView {
     let look = Look::from(summary.action);
     let said = words::verdict_words(summary, facts.verdict());
-    let compare = summary.action.is_accepted().then(|| {
+    let link = summary.action.is_accepted().then(|| {
         let (old, new) = (summary.version.saturating_sub(1), summary.version);
-        let old = facts.before_version.unwrap_or(old);
-        let href = format!("{}?old={old}&new={new}", run.href(RunTab::Skill));
-        view! {
-            <a class="button" data-size="sm" href=href><Icon name="swap"/>{format!("v{old} to v{new}")}</a>
-        }
+        versions_link(run, facts.before_version.unwrap_or(old), new)
     });
-    view! {
-        <div class="verdict" data-status=look.status>
-            <Icon name=look.icon/>
-            <div>
-                <p class="verdict__words" id="step-title"><b>{said.scores}</b>{said.middle}<b>{said.bold}</b>{said.end}</p>
-                <p class="verdict__note">{said.note}</p>
-            </div>
-            {compare.map(|link| view! { <div class="row">{link}</div> }.into_any())}
-        </div>
-    }
-}
-
-/// One part of the story: its mark, its head, what it shows.
-pub(super) fn part(
-    icon: &'static str,
-    title: &'static str,
-    note: String,
-    status: Option<&'static str>,
-    inner: AnyView,
-) -> AnyView {
-    view! {
-        <li class="timeline__item" data-status=status>
-            <span class="timeline__mark"><Icon name=icon/></span>
-            <div>
-                <div class="timeline__head"><h3>{title}</h3><span>{note}</span></div>
-                {inner}
-            </div>
-        </li>
-    }
-    .into_any()
+    verdict_box(Some(TITLE), look, said, None, link)
 }
 
 fn batch(run: RunState, facts: &StepFacts) -> Option<AnyView> {
@@ -160,20 +132,16 @@ fn what_failed(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         .map(|pattern| pattern_bar(run, facts.step, pattern, most))
         .collect_any();
     let bars = (most > 0).then(|| view! { <div class="bars story__bars">{bars}</div> }.into_any());
-    let inner = view! {
-        {bars}
-        <p class="second">{words::reflection_words(reflection, Item::of(&facts.events))}</p>
-        {lost(reflection)}
-        {worked(reflection)}
-        {lapses(reflection)}
-    };
+    let said = second(words::reflection_words(reflection, Item::of(&facts.events)));
+    let inner =
+        together([bars, Some(said), lost(reflection), worked(reflection), lapses(reflection)]);
     let count = u64::try_from(reflection.patterns.len()).unwrap_or(0);
     let note = fmt::plural(
         count,
         "pattern as the optimizer describes it",
         "patterns as the optimizer describes them",
     );
-    Some(part("search", "What failed", note, None, inner.into_any()))
+    Some(part("search", "What failed", note, None, inner))
 }
 
 fn pattern_bar(
@@ -206,25 +174,17 @@ fn lost(reflection: &ReflectionSummary) -> Option<AnyView> {
 }
 
 fn worked(reflection: &ReflectionSummary) -> Option<AnyView> {
-    if reflection.success_patterns.is_empty() {
-        return None;
-    }
-    let patterns = reflection.success_patterns.join("; ");
-    Some(
-        view! { <p class="second"><span class="muted">"What worked: "</span>{patterns}</p> }
-            .into_any(),
-    )
+    labelled("What worked", &reflection.success_patterns.join("; "))
 }
 
 fn lapses(reflection: &ReflectionSummary) -> Option<AnyView> {
     let count = u64::try_from(reflection.lapse_notes.len()).unwrap_or(0);
     let notes = bullets(&reflection.lapse_notes)?;
-    let said = fmt::plural(count, "lapse", "lapses");
-    let inner = view! {
-        <p class="second"><b class="medium">{said}</b>": a rule stands in the skill and was not followed, so a reminder is proposed for the appendix."</p>
-        {notes}
+    let said = Said {
+        bold: fmt::plural(count, "lapse", "lapses"),
+        rest: ": a rule stands in the skill and was not followed, so a reminder is proposed for the appendix.".to_owned(),
     };
-    Some(inner.into_any())
+    Some(together([Some(sentence(said)), Some(notes)]))
 }
 
 fn merged(facts: &StepFacts) -> Option<AnyView> {
@@ -282,7 +242,7 @@ fn ranked(facts: &StepFacts) -> Option<AnyView> {
     let inner = if edits.is_empty() {
         view! { <p class="muted">"There was no edit to rank."</p> }.into_any()
     } else {
-        view! { <EditsTable edits/> }.into_any()
+        edits_table(edits)
     };
     Some(part("filter", "Edits ranked", note, None, inner))
 }

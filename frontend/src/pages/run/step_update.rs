@@ -2,24 +2,22 @@
 //! place of edits, the budget that the optimizer set, the new text, the notes of the appendix.
 
 use super::edits_table::first_line;
-use super::step_story::{StepFacts, part};
+use super::ranked_table::{RankedRow, ranked_table};
+use super::step_story::StepFacts;
 use super::step_words as words;
+use super::story_parts::{bullets, labelled, part, quoted, sentence, together};
 use super::update_words::{
-    Item, Said, appendix_words, budget_words, confidence_words, lr_words, rewrite_report,
-    rewrite_words,
+    Item, appendix_words, budget_words, confidence_words, lr_words, rewrite_report, rewrite_words,
 };
-use crate::components::dynamic::CollectAny;
-use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::status::Status;
 use crate::fmt;
-use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::config::LrControl;
-use skillopt_domain::edit::{EditStatus, SourceType};
+use skillopt_domain::edit::EditStatus;
 use skillopt_domain::event::{EventKind, Ranking};
-use skillopt_domain::proposal::{AppendixReport, LrDecision, ProposalNote};
+use skillopt_domain::proposal::{AppendixReport, ProposalNote};
 
 /// The decision about the budget, where the optimizer took one.
 pub(super) fn budget(facts: &StepFacts) -> Option<AnyView> {
@@ -27,25 +25,11 @@ pub(super) fn budget(facts: &StepFacts) -> Option<AnyView> {
         if let EventKind::LrDecided { decision, .. } = kind { Some(decision) } else { None }
     })?;
     let said = sentence(lr_words(decision, Item::of(&facts.events)));
-    let inner = view! { {said} {reason(decision)} {risks(decision)} };
+    let reason = labelled("Its reason", &decision.reasoning);
+    let risks = labelled("What may go wrong", &decision.risk_notes.join("; "));
+    let inner = together([Some(said), reason, risks]);
     let status = (decision.fallback || decision.clamped).then_some("warning");
-    Some(part("sliders", "Budget", confidence_words(decision), status, inner.into_any()))
-}
-
-fn reason(decision: &LrDecision) -> Option<AnyView> {
-    let reason = Some(decision.reasoning.clone()).filter(|reason| !reason.is_empty())?;
-    Some(
-        view! { <p class="second"><span class="muted">"Its reason: "</span>{reason}</p> }
-            .into_any(),
-    )
-}
-
-fn risks(decision: &LrDecision) -> Option<AnyView> {
-    (!decision.risk_notes.is_empty()).then(|| {
-        let risks = decision.risk_notes.join("; ");
-        view! { <p class="second"><span class="muted">"What may go wrong: "</span>{risks}</p> }
-            .into_any()
-    })
+    Some(part("sliders", "Budget", confidence_words(decision), status, inner))
 }
 
 /// Suggestions or whole texts in their order; `None` in steps of edits.
@@ -91,58 +75,23 @@ pub(super) fn order_words(ranking: Ranking, control: LrControl) -> &'static str 
 }
 
 fn proposals_table(notes: &[ProposalNote], n_used: usize) -> AnyView {
-    let row = |(at, note): (usize, &ProposalNote)| {
-        view! { <ProposalRow note=note.clone() rank=at + 1 is_used=at < n_used/> }
-    };
-    let rows = notes.iter().enumerate().map(row).collect_any();
-    view! {
-        <div class="panel scroll-x" tabindex="0" role="region" aria-label="Proposals">
-            <table class="table">
-                <thead><tr>
-                    <th scope="col" data-num data-col="rank">"Rank"</th>
-                    <th scope="col" class="hide-narrow" data-col="op">"Kind"</th>
-                    <th scope="col">"What it asks for"</th>
-                    <th scope="col" class="hide-narrow">"From"</th>
-                    <th scope="col">"Status"</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let row = |(at, note)| proposal_row(note, at < n_used);
+    ranked_table("Kind", "What it asks for", notes.iter().enumerate().map(row).collect())
 }
 
-#[component]
-fn ProposalRow(note: ProposalNote, rank: usize, is_used: bool) -> impl IntoView {
-    let is_open = RwSignal::new(false);
-    let from = fmt::plural(u64::from(note.support_count), "trajectory", "trajectories");
-    let side = match note.source_type {
-        SourceType::Failure => "failures",
-        SourceType::Success => "successes",
-    };
+fn proposal_row(note: &ProposalNote, is_used: bool) -> RankedRow {
+    let gist = if note.detail.is_empty() { &note.title } else { &note.detail };
     let status = if is_used { EditStatus::Applied } else { EditStatus::OverBudget };
     let word = if is_used { "used" } else { "over budget" };
-    let gist = if note.detail.is_empty() { &note.title } else { &note.detail };
-    let (gist, text) = (first_line(gist), StoredValue::new(note.detail.clone()));
-    view! {
-        <tr class=(!is_used).then_some("table__dim")>
-            <td data-num class="medium">{rank}</td>
-            <td class="second hide-narrow">{note.kind.replace('_', " ")}</td>
-            <td class="table__wrap">
-                <button
-                    class="edit-open" type="button" aria-expanded=move || is_open.get().to_string()
-                    on:click=handler(move |_| is_open.update(|open| *open = !*open))
-                >
-                    {gist}
-                </button>
-            </td>
-            <td class="table__dim hide-narrow" title=side>{from}</td>
-            <td><Status look=Look { word, ..Look::from(status) }/></td>
-        </tr>
-        {move || is_open.get().then(|| view! {
-            <tr><td class="table__drawer" colspan="5"><div class="edit-text"><pre class="quoted">{text.get_value()}</pre></div></td></tr>
-        }
-        .into_any())}
+    let text = gist.clone();
+    RankedRow {
+        kind: note.kind.replace('_', " "),
+        gist: first_line(gist),
+        notes: Vec::new(),
+        from: fmt::plural(u64::from(note.support_count), "trajectory", "trajectories"),
+        look: Look { word, ..Look::from(status) },
+        is_quiet: !is_used,
+        inner: Box::new(move || view! { <div class="edit-text">{quoted(&text)}</div> }.into_any()),
     }
 }
 
@@ -158,8 +107,8 @@ pub(super) fn new_text(facts: &StepFacts) -> Option<AnyView> {
     };
     let status = (!is_taken).then(|| view! { <p><Status look/></p> }.into_any());
     let changes = bullets(&report.change_summary);
-    let inner = view! { {sentence(rewrite_words(report))} {status} {changes} };
-    Some(part("pencil", "New text", note, (!is_taken).then_some("warning"), inner.into_any()))
+    let inner = together([Some(sentence(rewrite_words(report))), status, changes]);
+    Some(part("pencil", "New text", note, (!is_taken).then_some("warning"), inner))
 }
 
 /// The notes of the appendix, where there are any.
@@ -173,14 +122,10 @@ pub(super) fn appendix(facts: &StepFacts) -> Option<AnyView> {
     let detail = Some(report.detail.clone()).filter(|detail| !detail.is_empty());
     let detail = detail
         .map(|detail| view! { <p class="text-warn">{fmt::capital(&detail)}"."</p> }.into_any());
-    let inner = view! {
-        {sentence(appendix_words(report))}
-        {detail}
-        {bullets(&report.proposed)}
-        {all_notes(&report.notes)}
-    };
+    let said = sentence(appendix_words(report));
+    let inner = together([Some(said), detail, bullets(&report.proposed), all_notes(&report.notes)]);
     let note = "reminders of rules that were not followed".to_owned();
-    Some(part("tag", "Appendix", note, None, inner.into_any()))
+    Some(part("tag", "Appendix", note, None, inner))
 }
 
 fn all_notes(notes: &[String]) -> Option<AnyView> {
@@ -196,17 +141,4 @@ fn all_notes(notes: &[String]) -> Option<AnyView> {
         </details>
     };
     Some(inner.into_any())
-}
-
-fn sentence(said: Said) -> AnyView {
-    view! { <p><b>{said.bold}</b>{said.rest}</p> }.into_any()
-}
-
-/// Lines of the optimizer, as they are.
-pub(super) fn bullets(lines: &[String]) -> Option<AnyView> {
-    if lines.is_empty() {
-        return None;
-    }
-    let items = lines.iter().map(|line| view! { <li>{line.clone()}</li> }).collect_any();
-    Some(view! { <ul class="bullets">{items}</ul> }.into_any())
 }
