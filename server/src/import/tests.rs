@@ -289,6 +289,9 @@ async fn an_autonomous_budget_and_other_update_modes_are_told_as_they_are() {
     let view = scene.store().view(&report.run).await.expect("a view");
     assert_eq!((view.steps[0].edit_budget, view.n_accepted), (3, 1));
     assert!(view.steps[0].reason.contains("force_accept"), "{}", view.steps[0].reason);
+    assert_eq!(view.steps[0].action, Action::AcceptNewBest, "its record names it as the best");
+    let best = view.best.as_ref().expect("a best skill");
+    assert_eq!((best.step, &best.skill), (1, &Sha256Hex::of(BETTER)));
     let detail = scene.store().step_detail(&report.run, 1).await.expect("a step");
     let shown = detail.events.iter().any(|event| {
         matches!(&event.kind, EventKind::Selected { edits, .. } if edits[0].op.as_str() == "suggest_clarify")
