@@ -49,8 +49,8 @@ pub enum ImportError {
     },
     /// There is no run in it.
     #[error(
-        "{} is no run folder: it has no config.json, no history.json, no step and no skills/skill_v0000.md that \
-         can be read (evaluations, with eval_summary.json, are not imported)", .0.display()
+        "{} is no run folder: it has no config.json with a setting of a run, no history.json, no step and no \
+         skills/skill_v0000.md that can be read (evaluations, with eval_summary.json, are not imported)", .0.display()
     )]
     NoRun(PathBuf),
     /// The store failed.

@@ -4,7 +4,7 @@
 use super::findings::{Findings, shortened};
 use super::folder::Folder;
 use super::json;
-use crate::config::{is_secret_name, path_of_flat};
+use crate::config::{holds_secret, path_of_flat};
 use serde_json::{Map, Value as Json};
 use skillopt_domain::config::{
     Availability, Evaluation, KeyKind, Origin, Place, Resolved, ResolvedValue, RunConfig, Setting,
@@ -47,6 +47,11 @@ impl Settings {
         let values = rows.collect();
         let resolved = Resolved { values, warnings: Vec::new() };
         Self { resolved, flat, at_ms: file.at_ms }
+    }
+
+    /// There is a key of this program's schema, so that the file is one of a run and not of some other program.
+    pub(super) fn has_known_key(&self) -> bool {
+        self.flat.keys().any(|key| path_of_flat(key).is_some())
     }
 
     /// A flat key as text.
@@ -98,20 +103,6 @@ fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Fi
             );
         }
     }
-}
-
-/// By the name of the key, of a key within it, or as a user name in an address.
-fn holds_secret(key: &str, value: &Json) -> bool {
-    is_secret_name(key)
-        || match value {
-            Json::Object(map) => map.iter().any(|(key, value)| holds_secret(key, value)),
-            Json::Array(items) => items.iter().any(|item| holds_secret("", item)),
-            Json::String(text) => {
-                text.contains("://")
-                    && text.split('/').nth(2).is_some_and(|host| host.contains('@'))
-            }
-            Json::Null | Json::Bool(_) | Json::Number(_) => false,
-        }
 }
 
 /// Neither empty nor redacted, as `abcd...wxyz` or as stars.
@@ -230,6 +221,12 @@ mod tests {
     #[case("api_key", json!(""), false)]
     #[case("target_extra_body", json!({"headers": {"Authorization": "Bearer sk-clear"}}), true)]
     #[case("minimax_base_url", json!("https://me:sk-clear@host/v1"), true)]
+    #[case("minimax_base_url", json!("https://host/v1?api-key=sk-clear"), true)]
+    #[case("target_extra_body", json!({"query": ["https://host?a=1&sig=sk-clear"]}), true)]
+    #[case("auth", json!("sk-clear"), true)]
+    #[case("hf_token", json!("sk-clear"), true)]
+    #[case("auths", json!({"host": {"auth": "sk-clear"}}), true)]
+    #[case("webhook_signature", json!("sk-clear"), true)]
     fn secrets_are_left_out_and_never_repeated(
         #[case] key: &str,
         #[case] value: Json,

@@ -489,6 +489,18 @@ async fn what_is_no_run_folder_is_refused_and_nothing_is_written() {
 }
 
 #[tokio::test]
+async fn a_config_of_another_program_is_no_run_folder() {
+    let scene = Scene::new().await;
+    let other = tempfile::tempdir().expect("a folder");
+    let config = json!({"auths": {"host": {"auth": "sk-in-clear"}}, "credsStore": "desktop", "psFormat": "table"});
+    fs::write(other.path().join("config.json"), config.to_string()).expect("written");
+    let refused = scene.hosting.import(other.path(), "tester").await.expect_err("refused");
+    assert!(matches!(refused, ImportError::NoRun(_)), "{refused}");
+    assert!(refused.to_string().contains("no config.json with a setting of a run"), "{refused}");
+    assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
+}
+
+#[tokio::test]
 async fn an_imported_run_is_not_resumed_and_its_folder_is_not_trained_in() {
     let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
     run.accept(1);
