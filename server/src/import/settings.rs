@@ -10,6 +10,7 @@ use skillopt_domain::config::{
     Availability, Evaluation, KeyKind, Origin, Place, Resolved, ResolvedValue, RunConfig, Setting,
     Value, find_key, resolve,
 };
+use std::collections::BTreeMap;
 
 const FILE: &str = "config.json";
 
@@ -42,8 +43,9 @@ impl Settings {
             findings.add(FILE, "", "holds no settings; they are not known");
             return nothing();
         };
-        leave_out_secrets(&mut flat, &file.text, findings);
-        let rows = flat.iter().filter_map(|(key, value)| row(key, value, &file.text, findings));
+        let lines = Lines::of(&file.text);
+        leave_out_secrets(&mut flat, &lines, findings);
+        let rows = flat.iter().filter_map(|(key, value)| row(key, value, &lines, findings));
         let values = rows.collect();
         let resolved = Resolved { values, warnings: Vec::new() };
         Self { resolved, flat, at_ms: file.at_ms }
@@ -84,7 +86,7 @@ fn setting(path: &str, value: Value) -> Setting {
     Setting { path: path.to_owned(), value, place: Place::flag(FILE) }
 }
 
-fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Findings) {
+fn leave_out_secrets(flat: &mut Map<String, Json>, lines: &Lines<'_>, findings: &mut Findings) {
     let found: Vec<(String, bool)> = flat
         .iter()
         .filter(|(key, value)| holds_secret(key, value))
@@ -94,7 +96,7 @@ fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Fi
     flat.retain(|key, _| found.iter().all(|(secret, _)| secret != key));
     for (key, clear) in found {
         if clear {
-            let place = place_of(&key, text);
+            let place = lines.place_of(&key);
             findings.add(
                 FILE,
                 &place,
@@ -116,14 +118,19 @@ fn is_clear(value: &Json) -> bool {
     }
 }
 
-fn row(key: &str, value: &Json, text: &str, findings: &mut Findings) -> Option<ResolvedValue> {
+fn row(
+    key: &str,
+    value: &Json,
+    lines: &Lines<'_>,
+    findings: &mut Findings,
+) -> Option<ResolvedValue> {
     let path = path_of_flat(key);
-    let place = Place { origin: Origin::File, name: FILE.to_owned(), line: line_of(key, text) };
+    let place = Place { origin: Origin::File, name: FILE.to_owned(), line: lines.line_of(key) };
     let value = match path {
         Some(path) => match value_of_known(path, raw(value), &place) {
             Ok(value) => value,
             Err(message) => {
-                findings.add(FILE, &place_of(key, text), format!("{message}; left out"));
+                findings.add(FILE, &lines.place_of(key), format!("{message}; left out"));
                 return None;
             }
         },
@@ -168,18 +175,32 @@ fn raw(value: &Json) -> Value {
     }
 }
 
-fn place_of(key: &str, text: &str) -> String {
-    match line_of(key, text) {
-        Some(line) => format!("line {line}, {key}"),
-        None => key.to_owned(),
-    }
-}
+/// The first line of each key in a file that has one key a line.
+struct Lines<'a>(BTreeMap<&'a str, u32>);
 
-/// The line of a top-level key in a file that has one key a line.
-fn line_of(key: &str, text: &str) -> Option<u32> {
-    let start = format!("\"{key}\":");
-    let at = text.lines().position(|line| line.trim_start().starts_with(&start))?;
-    u32::try_from(at + 1).ok()
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut lines = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let key = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":"));
+            if let Some((key, _)) = key {
+                lines.entry(key).or_insert(number);
+            }
+        }
+        Self(lines)
+    }
+
+    fn line_of(&self, key: &str) -> Option<u32> {
+        self.0.get(key).copied()
+    }
+
+    /// The place of a key, for a finding.
+    fn place_of(&self, key: &str) -> String {
+        match self.line_of(key) {
+            Some(line) => format!("line {line}, {key}"),
+            None => key.to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -213,6 +234,13 @@ mod tests {
         assert!(findings[0].starts_with("config.json, line 8, num_epochs:"), "{findings:?}");
         let evaluation = settings.evaluation().expect("an evaluation");
         assert_eq!(evaluation.gate_metric.as_str(), "soft");
+    }
+
+    #[test]
+    fn a_key_is_found_in_its_first_line() {
+        let lines = Lines::of("{\n  \"a\": 1,\n  \"b\": {\n    \"a\": 2}, \"c\": 3\n}");
+        assert_eq!(["a", "b", "c"].map(|key| lines.line_of(key)), [Some(2), Some(3), None]);
+        assert_eq!((lines.place_of("b"), lines.place_of("c")), ("line 3, b".into(), "c".into()));
     }
 
     #[rstest]

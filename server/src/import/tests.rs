@@ -412,6 +412,40 @@ async fn wrong_types_and_numbers_are_named_with_row_and_field() {
 }
 
 #[tokio::test]
+async fn gaps_between_steps_are_ranges_and_absurd_numbers_are_refused() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::finished(Version::V02));
+    run.set_row(1, |row| row["step"] = json!(900_000));
+    run.set_row(2, |row| row["step"] = json!(900_002));
+    run.set_row(3, |row| row["step"] = json!(3_000_000_000_u32));
+    fs::remove_dir_all(run.file("steps")).expect("removed");
+    fs::create_dir_all(run.file("steps/step_3000000001")).expect("made");
+    let report = scene.import(&run).await;
+    let told = messages(&report);
+    for expect in [
+        "history.json: steps 2 to 899999 have no records; they are not shown",
+        "history.json: step 900001 has no record; it is not shown",
+        "history.json, row 4 step: is 3000000000, and no step has a number above 1000000",
+        "steps/step_3000000001: no step has a number above 1000000",
+    ] {
+        assert!(told.iter().any(|text| text.contains(expect)), "{expect}: {told:#?}");
+    }
+    assert_eq!((report.n_steps, report.n_findings_more), (3, 0), "{told:#?}");
+}
+
+#[tokio::test]
+async fn one_folder_is_read_at_a_time() {
+    let (scene, run) = (Scene::new().await, PythonRun::started(Version::V02));
+    let turn = ONE_AT_A_TIME.acquire().await.expect("a turn");
+    let mut waiting = Box::pin(scene.hosting.import(run.path(), "tester"));
+    let early =
+        std::future::poll_fn(|ctx| std::task::Poll::Ready(waiting.as_mut().poll(ctx))).await;
+    assert!(early.is_pending());
+    assert_eq!(ONE_AT_A_TIME.available_permits(), 0);
+    drop(turn);
+    assert_eq!(waiting.await.expect("imported").change, ImportChange::New);
+}
+
+#[tokio::test]
 async fn a_folder_with_only_a_history_still_has_its_curves() {
     let (scene, whole) = (Scene::new().await, PythonRun::finished(Version::V02));
     let bare = tempfile::tempdir().expect("a folder");
