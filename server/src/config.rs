@@ -18,7 +18,7 @@ pub use flat::{flat_json, flat_name, path_of_flat};
 pub use json_schema::json_schema;
 pub use load::{BadConfig, Sources, from_yaml_text, load, run_config};
 
-pub(crate) use secret::is_secret_name;
+pub(crate) use secret::{holds_secret, secret_in_address};
 
 #[cfg(test)]
 mod doc_table;

@@ -31,6 +31,10 @@ use skillopt_domain::view::RunView;
 use skillopt_store::{Imported, ImportedRun, NewRun, Store, StoreFailure};
 use std::io;
 use std::path::{Path, PathBuf};
+use tokio::sync::Semaphore;
+
+/// One folder at a time: each may fill 1 GiB of memory.
+static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 
 const WHY_NOT_RESUMABLE: &str = "an imported run cannot be resumed: the recorded replies and the journal that resume \
      needs are not in its folder, so that it would pay for everything again and could not end the same; start a \
@@ -49,8 +53,8 @@ pub enum ImportError {
     },
     /// There is no run in it.
     #[error(
-        "{} is no run folder: it has no config.json, no history.json, no step and no skills/skill_v0000.md that \
-         can be read (evaluations, with eval_summary.json, are not imported)", .0.display()
+        "{} is no run folder: it has no config.json with a setting of a run, no history.json, no step and no \
+         skills/skill_v0000.md that can be read (evaluations, with eval_summary.json, are not imported)", .0.display()
     )]
     NoRun(PathBuf),
     /// The store failed.
@@ -69,8 +73,11 @@ impl Hosting {
     /// missing are no errors: they are named in the report.
     pub async fn import(&self, path: &Path, actor: &str) -> Result<ImportReport, ImportError> {
         let given = path.to_owned();
-        let read = tokio::task::spawn_blocking(move || read_folder(&given));
-        let (root, found) = read.await.map_err(|_| ImportError::Interrupted)??;
+        let turn = ONE_AT_A_TIME.acquire().await.map_err(|_| ImportError::Interrupted)?;
+        // The turn goes with the reading, which goes on when nobody waits for it any more.
+        let read = tokio::task::spawn_blocking(move || (read_folder(&given), turn));
+        let (read, _turn) = read.await.map_err(|_| ImportError::Interrupted)?;
+        let (root, found) = read?;
         let folder = root.display().to_string();
         let store = self.store();
         if let Some(own) = own_run(store, &folder).await? {

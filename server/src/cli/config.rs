@@ -5,7 +5,9 @@ use super::Exit;
 use super::args::{CheckArgs, ConfigCommand, ShowArgs};
 use super::output::Output;
 use super::train::refuse;
-use crate::config::{BadConfig, Environment, Sources, json_schema, load, run_config};
+use crate::config::{
+    BadConfig, Environment, Sources, json_schema, load, run_config, secret_in_address,
+};
 use serde_json::json;
 use skillopt_domain::config::{ConfigProblem, Origin, Resolved, ResolvedValue, Value, find_key};
 
@@ -28,8 +30,7 @@ fn show(args: &ShowArgs, env: &Environment, output: &Output) -> anyhow::Result<E
         Ok(resolved) => resolved,
         Err(problems) => return Ok(refuse(output, &problems)),
     };
-    let problems =
-        run_config(&resolved).err().map(|BadConfig(problems)| problems).unwrap_or_default();
+    let problems = problems_of(&resolved);
     for warning in resolved.warnings.iter().chain(&problems) {
         output.note(&format!("warning: {warning}"));
     }
@@ -49,17 +50,36 @@ fn show(args: &ShowArgs, env: &Environment, output: &Output) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// The value, unless a problem says that it holds what it should not.
+/// What no run would start with: the problems of the values, and secrets in addresses, which the client refuses.
+fn problems_of(resolved: &Resolved) -> Vec<ConfigProblem> {
+    let mut problems =
+        run_config(resolved).err().map(|BadConfig(problems)| problems).unwrap_or_default();
+    for row in &resolved.values {
+        let Some(secret) = secret_of(row) else { continue };
+        if problems.iter().all(|known| known.path != row.path) {
+            let message = format!(
+                "the address holds {secret}; take it out, and name an environment variable with the key in \
+                 model.target_api_key_env or model.optimizer_api_key_env"
+            );
+            let place = Some(row.place.clone());
+            problems.push(ConfigProblem { path: row.path.clone(), place, message });
+        }
+    }
+    problems
+}
+
+/// What of a value is a secret, when it is an address with one.
+fn secret_of(row: &ResolvedValue) -> Option<String> {
+    let Value::Text(text) = &row.value else { return None };
+    secret_in_address(text).filter(|_| text.contains("://") || row.path.ends_with("_base_url"))
+}
+
+/// The value, unless it holds a secret, or a problem says that it holds what it should not.
 fn shown<'a>(row: &'a ResolvedValue, problems: &[ConfigProblem]) -> Option<&'a Value> {
     let is_delicate = DELICATE.iter().any(|ending| row.path.ends_with(ending));
     let is_wrong = problems.iter().any(|problem| problem.path == row.path);
-    let has_user = matches!(&row.value, Value::Text(text) if has_user_name(text));
-    (!(is_delicate && (is_wrong || has_user) && row.value != Value::Null)).then_some(&row.value)
-}
-
-/// An address with a user name, and maybe a password, before its host.
-fn has_user_name(address: &str) -> bool {
-    address.split('/').nth(2).is_some_and(|host| host.contains('@'))
+    let is_hidden = (is_delicate && is_wrong) || secret_of(row).is_some();
+    (!is_hidden || row.value == Value::Null).then_some(&row.value)
 }
 
 /// The kind of source and its place.
@@ -117,7 +137,7 @@ fn check(args: &CheckArgs, env: &Environment, output: &Output) -> anyhow::Result
 }
 
 fn checked(resolved: &Resolved) -> Checked {
-    let found = run_config(resolved).err().map(|BadConfig(problems)| problems).unwrap_or_default();
+    let found = problems_of(resolved);
     let is_missing = |problem: &ConfigProblem| {
         problem.place.is_none() && resolved.get(&problem.path) == &Value::Null
     };
@@ -172,5 +192,39 @@ mod tests {
         let BadConfig(problems) = run_config(&resolved).expect_err("refused");
         let rows: Vec<_> = resolved.values.iter().map(|row| json_row(row, &problems)).collect();
         assert!(!format!("{rows:?}").contains("sk-1"));
+    }
+
+    #[rstest]
+    #[case("https://host/v1?api-key=sk-1", "the parameter `api-key`")]
+    #[case("https://host/v1?api-version=1&sig=sk-1", "the parameter `sig`")]
+    #[case("https://me:sk-1@host/v1", "user name or password")]
+    fn a_secret_in_an_address_is_a_problem_and_not_shown(
+        #[case] address: &str,
+        #[case] expect: &str,
+    ) {
+        let yaml = format!(
+            "model:\n  backend: openai_compatible\n  target: m\n  optimizer: m\n  \
+             openai_compatible_base_url: {address}\nenv: {{split_dir: d}}\n"
+        );
+        let resolved = from_yaml_text("a.yaml", &yaml).expect("loads");
+        let problems = checked(&resolved).problems;
+        assert!(
+            problems
+                .iter()
+                .any(|one| one.message.contains(expect) && one.path.ends_with("_base_url")),
+            "{problems:?}"
+        );
+        let rows: Vec<_> = resolved.values.iter().map(|row| json_row(row, &problems)).collect();
+        assert!(!format!("{rows:?} {problems:?}").contains("sk-1"), "{rows:?}");
+    }
+
+    #[test]
+    fn a_version_in_the_query_of_an_address_is_shown() {
+        let yaml = "model: {openai_compatible_base_url: 'https://host/v1?api-version=1'}";
+        let resolved = from_yaml_text("a.yaml", yaml).expect("loads");
+        let problems = checked(&resolved).problems;
+        assert!(problems.is_empty(), "{problems:?}");
+        let rows: Vec<_> = resolved.values.iter().map(|row| json_row(row, &problems)).collect();
+        assert!(format!("{rows:?}").contains("api-version=1"));
     }
 }

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const HISTORY: &str = "history.json";
+/// Larger numbers of steps are no numbers of steps, but a fault or an attack.
+const MAX_STEP: u32 = 1_000_000;
 
 /// The record of one finished step.
 #[derive(Debug)]
@@ -37,8 +39,7 @@ impl Rows {
         let mut by_step: BTreeMap<u32, Row> = BTreeMap::new();
         read_history(reader, &mut by_step);
         let in_history = !by_step.is_empty();
-        let dirs: BTreeSet<u32> =
-            reader.folder.names("steps").iter().filter_map(|name| step_of(name)).collect();
+        let dirs = step_dirs(reader);
         let mut begun = Vec::new();
         for step in
             dirs.iter().filter(|step| !by_step.contains_key(step)).copied().collect::<Vec<_>>()
@@ -55,9 +56,7 @@ impl Rows {
             }
         }
         let last = by_step.keys().next_back().copied().unwrap_or_default();
-        for step in (1..last).filter(|step| !by_step.contains_key(step)) {
-            reader.findings.add(HISTORY, "", format!("step {step} has no record; it is not shown"));
-        }
+        name_gaps(reader, by_step.keys().copied());
         begun.retain(|step| *step > last);
         for row in by_step.values_mut() {
             let record = format!("{}/step_record.json", step_dir(row.step));
@@ -70,6 +69,43 @@ impl Rows {
 /// The directory of a step.
 pub(super) fn step_dir(step: u32) -> String {
     format!("steps/step_{step:04}")
+}
+
+/// Steps between those that are known, as ranges: the work is that of the known ones.
+fn name_gaps(reader: &mut Reader, known: impl Iterator<Item = u32>) {
+    let mut before = 0;
+    for step in known {
+        let message = match step - before {
+            0 | 1 => None,
+            2 => Some(format!("step {} has no record; it is not shown", before + 1)),
+            _ => {
+                let (first, last) = (before + 1, step - 1);
+                Some(format!("steps {first} to {last} have no records; they are not shown"))
+            }
+        };
+        if let Some(message) = message {
+            reader.findings.add(HISTORY, "", message);
+        }
+        before = step;
+    }
+}
+
+/// Steps by the names of their directories.
+fn step_dirs(reader: &mut Reader) -> BTreeSet<u32> {
+    let mut steps = BTreeSet::new();
+    for name in reader.folder.names("steps") {
+        match step_of(&name) {
+            Some(step) if step > MAX_STEP => {
+                let message = format!("no step has a number above {MAX_STEP}; left out");
+                reader.findings.add(&format!("steps/{name}"), "", message);
+            }
+            Some(step) => {
+                steps.insert(step);
+            }
+            None => {}
+        }
+    }
+    steps
 }
 
 fn step_of(name: &str) -> Option<u32> {
@@ -127,6 +163,11 @@ fn row_of(
 ) -> Option<Row> {
     let fields = Fields { file, place: place.clone(), object: &object };
     match fields.count("step", &mut reader.findings).filter(|step| *step > 0) {
+        Some(step) if step > MAX_STEP => {
+            let message = format!("is {step}, and no step has a number above {MAX_STEP}; left out");
+            reader.findings.add(file, format!("{place} step").trim_start(), message);
+            None
+        }
         Some(step) => Some(Row { step, object, at_ms, file: file.to_owned(), place }),
         None => {
             reader.findings.add(file, &place, "no step number; the row is left out");

@@ -43,6 +43,10 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
     reader.is_ours = is_ours(&rows, &fields);
     let initial_text = reader.skill("skills/skill_v0000.md");
     let first_row = rows.finished.first().filter(|row| row.step == 1).map(|row| &row.object);
+    let has_steps = !rows.finished.is_empty() || !rows.begun.is_empty();
+    if !has_steps && initial_text.is_none() && !reader.settings.has_known_key() {
+        return None;
+    }
     let identity = Identity::of(&reader.settings.flat, initial_text.as_ref(), first_row)?;
     let initial = initial_text.unwrap_or_else(|| missing_initial(&mut reader));
     let baseline = finals::baseline(&mut reader, &initial, &fields);

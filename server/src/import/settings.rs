@@ -4,12 +4,13 @@
 use super::findings::{Findings, shortened};
 use super::folder::Folder;
 use super::json;
-use crate::config::{is_secret_name, path_of_flat};
+use crate::config::{holds_secret, path_of_flat};
 use serde_json::{Map, Value as Json};
 use skillopt_domain::config::{
     Availability, Evaluation, KeyKind, Origin, Place, Resolved, ResolvedValue, RunConfig, Setting,
     Value, find_key, resolve,
 };
+use std::collections::BTreeMap;
 
 const FILE: &str = "config.json";
 
@@ -42,11 +43,17 @@ impl Settings {
             findings.add(FILE, "", "holds no settings; they are not known");
             return nothing();
         };
-        leave_out_secrets(&mut flat, &file.text, findings);
-        let rows = flat.iter().filter_map(|(key, value)| row(key, value, &file.text, findings));
+        let lines = Lines::of(&file.text);
+        leave_out_secrets(&mut flat, &lines, findings);
+        let rows = flat.iter().filter_map(|(key, value)| row(key, value, &lines, findings));
         let values = rows.collect();
         let resolved = Resolved { values, warnings: Vec::new() };
         Self { resolved, flat, at_ms: file.at_ms }
+    }
+
+    /// There is a key of this program's schema, so that the file is one of a run and not of some other program.
+    pub(super) fn has_known_key(&self) -> bool {
+        self.flat.keys().any(|key| path_of_flat(key).is_some())
     }
 
     /// A flat key as text.
@@ -79,7 +86,7 @@ fn setting(path: &str, value: Value) -> Setting {
     Setting { path: path.to_owned(), value, place: Place::flag(FILE) }
 }
 
-fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Findings) {
+fn leave_out_secrets(flat: &mut Map<String, Json>, lines: &Lines<'_>, findings: &mut Findings) {
     let found: Vec<(String, bool)> = flat
         .iter()
         .filter(|(key, value)| holds_secret(key, value))
@@ -89,7 +96,7 @@ fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Fi
     flat.retain(|key, _| found.iter().all(|(secret, _)| secret != key));
     for (key, clear) in found {
         if clear {
-            let place = place_of(&key, text);
+            let place = lines.place_of(&key);
             findings.add(
                 FILE,
                 &place,
@@ -98,20 +105,6 @@ fn leave_out_secrets(flat: &mut Map<String, Json>, text: &str, findings: &mut Fi
             );
         }
     }
-}
-
-/// By the name of the key, of a key within it, or as a user name in an address.
-fn holds_secret(key: &str, value: &Json) -> bool {
-    is_secret_name(key)
-        || match value {
-            Json::Object(map) => map.iter().any(|(key, value)| holds_secret(key, value)),
-            Json::Array(items) => items.iter().any(|item| holds_secret("", item)),
-            Json::String(text) => {
-                text.contains("://")
-                    && text.split('/').nth(2).is_some_and(|host| host.contains('@'))
-            }
-            Json::Null | Json::Bool(_) | Json::Number(_) => false,
-        }
 }
 
 /// Neither empty nor redacted, as `abcd...wxyz` or as stars.
@@ -125,14 +118,19 @@ fn is_clear(value: &Json) -> bool {
     }
 }
 
-fn row(key: &str, value: &Json, text: &str, findings: &mut Findings) -> Option<ResolvedValue> {
+fn row(
+    key: &str,
+    value: &Json,
+    lines: &Lines<'_>,
+    findings: &mut Findings,
+) -> Option<ResolvedValue> {
     let path = path_of_flat(key);
-    let place = Place { origin: Origin::File, name: FILE.to_owned(), line: line_of(key, text) };
+    let place = Place { origin: Origin::File, name: FILE.to_owned(), line: lines.line_of(key) };
     let value = match path {
         Some(path) => match value_of_known(path, raw(value), &place) {
             Ok(value) => value,
             Err(message) => {
-                findings.add(FILE, &place_of(key, text), format!("{message}; left out"));
+                findings.add(FILE, &lines.place_of(key), format!("{message}; left out"));
                 return None;
             }
         },
@@ -177,18 +175,32 @@ fn raw(value: &Json) -> Value {
     }
 }
 
-fn place_of(key: &str, text: &str) -> String {
-    match line_of(key, text) {
-        Some(line) => format!("line {line}, {key}"),
-        None => key.to_owned(),
-    }
-}
+/// The first line of each key in a file that has one key a line.
+struct Lines<'a>(BTreeMap<&'a str, u32>);
 
-/// The line of a top-level key in a file that has one key a line.
-fn line_of(key: &str, text: &str) -> Option<u32> {
-    let start = format!("\"{key}\":");
-    let at = text.lines().position(|line| line.trim_start().starts_with(&start))?;
-    u32::try_from(at + 1).ok()
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut lines = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let key = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":"));
+            if let Some((key, _)) = key {
+                lines.entry(key).or_insert(number);
+            }
+        }
+        Self(lines)
+    }
+
+    fn line_of(&self, key: &str) -> Option<u32> {
+        self.0.get(key).copied()
+    }
+
+    /// The place of a key, for a finding.
+    fn place_of(&self, key: &str) -> String {
+        match self.line_of(key) {
+            Some(line) => format!("line {line}, {key}"),
+            None => key.to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -224,12 +236,25 @@ mod tests {
         assert_eq!(evaluation.gate_metric.as_str(), "soft");
     }
 
+    #[test]
+    fn a_key_is_found_in_its_first_line() {
+        let lines = Lines::of("{\n  \"a\": 1,\n  \"b\": {\n    \"a\": 2}, \"c\": 3\n}");
+        assert_eq!(["a", "b", "c"].map(|key| lines.line_of(key)), [Some(2), Some(3), None]);
+        assert_eq!((lines.place_of("b"), lines.place_of("c")), ("line 3, b".into(), "c".into()));
+    }
+
     #[rstest]
     #[case("azure_openai_api_key", json!("sk-clear"), true)]
     #[case("api_key", json!("abcd...wxyz"), false)]
     #[case("api_key", json!(""), false)]
     #[case("target_extra_body", json!({"headers": {"Authorization": "Bearer sk-clear"}}), true)]
     #[case("minimax_base_url", json!("https://me:sk-clear@host/v1"), true)]
+    #[case("minimax_base_url", json!("https://host/v1?api-key=sk-clear"), true)]
+    #[case("target_extra_body", json!({"query": ["https://host?a=1&sig=sk-clear"]}), true)]
+    #[case("auth", json!("sk-clear"), true)]
+    #[case("hf_token", json!("sk-clear"), true)]
+    #[case("auths", json!({"host": {"auth": "sk-clear"}}), true)]
+    #[case("webhook_signature", json!("sk-clear"), true)]
     fn secrets_are_left_out_and_never_repeated(
         #[case] key: &str,
         #[case] value: Json,

@@ -124,21 +124,19 @@ fn rolled_out(
 /// The word of the record. Words that this program does not have stand for the nearest that it has.
 fn action(fields: &Fields<'_>, step: u32, reader: &mut Reader) -> Action {
     let word = fields.text("action", &mut reader.findings).unwrap_or_default();
+    // The Python system has one word for all that it keeps without a gate; the step it names as the best tells them apart.
+    if word == "force_accept" && fields.count("best_step", &mut reader.findings) == Some(step) {
+        return Action::AcceptNewBest;
+    }
     if let Ok(action) = serde_json::from_value(Value::String(word.to_owned())) {
         return action;
     }
-    let is_best = fields.count("best_step", &mut reader.findings) == Some(step);
-    match word {
-        "force_accept" if is_best => Action::AcceptNewBest,
-        "force_accept" => Action::Accept,
-        "skip_no_rewrite" => Action::SkipNoChange,
-        _ if word.starts_with("skip") => Action::SkipNoPatches,
-        _ => {
-            let message = format!("`{word}` is no known end of a step; shown as undecided");
-            reader.findings.add(fields.file, &format!("{}, action", fields.place), message);
-            Action::Inconclusive
-        }
+    if word.starts_with("skip") {
+        return Action::SkipNoPatches;
     }
+    let message = format!("`{word}` is no known end of a step; shown as undecided");
+    reader.findings.add(fields.file, &format!("{}, action", fields.place), message);
+    Action::Inconclusive
 }
 
 /// Two texts that differ by an empty region only, which the Python system puts in at the end of the first epoch.

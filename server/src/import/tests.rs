@@ -289,6 +289,9 @@ async fn an_autonomous_budget_and_other_update_modes_are_told_as_they_are() {
     let view = scene.store().view(&report.run).await.expect("a view");
     assert_eq!((view.steps[0].edit_budget, view.n_accepted), (3, 1));
     assert!(view.steps[0].reason.contains("force_accept"), "{}", view.steps[0].reason);
+    assert_eq!(view.steps[0].action, Action::AcceptNewBest, "its record names it as the best");
+    let best = view.best.as_ref().expect("a best skill");
+    assert_eq!((best.step, &best.skill), (1, &Sha256Hex::of(BETTER)));
     let detail = scene.store().step_detail(&report.run, 1).await.expect("a step");
     let shown = detail.events.iter().any(|event| {
         matches!(&event.kind, EventKind::Selected { edits, .. } if edits[0].op.as_str() == "suggest_clarify")
@@ -409,6 +412,40 @@ async fn wrong_types_and_numbers_are_named_with_row_and_field() {
 }
 
 #[tokio::test]
+async fn gaps_between_steps_are_ranges_and_absurd_numbers_are_refused() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::finished(Version::V02));
+    run.set_row(1, |row| row["step"] = json!(900_000));
+    run.set_row(2, |row| row["step"] = json!(900_002));
+    run.set_row(3, |row| row["step"] = json!(3_000_000_000_u32));
+    fs::remove_dir_all(run.file("steps")).expect("removed");
+    fs::create_dir_all(run.file("steps/step_3000000001")).expect("made");
+    let report = scene.import(&run).await;
+    let told = messages(&report);
+    for expect in [
+        "history.json: steps 2 to 899999 have no records; they are not shown",
+        "history.json: step 900001 has no record; it is not shown",
+        "history.json, row 4 step: is 3000000000, and no step has a number above 1000000",
+        "steps/step_3000000001: no step has a number above 1000000",
+    ] {
+        assert!(told.iter().any(|text| text.contains(expect)), "{expect}: {told:#?}");
+    }
+    assert_eq!((report.n_steps, report.n_findings_more), (3, 0), "{told:#?}");
+}
+
+#[tokio::test]
+async fn one_folder_is_read_at_a_time() {
+    let (scene, run) = (Scene::new().await, PythonRun::started(Version::V02));
+    let turn = ONE_AT_A_TIME.acquire().await.expect("a turn");
+    let mut waiting = Box::pin(scene.hosting.import(run.path(), "tester"));
+    let early =
+        std::future::poll_fn(|ctx| std::task::Poll::Ready(waiting.as_mut().poll(ctx))).await;
+    assert!(early.is_pending());
+    assert_eq!(ONE_AT_A_TIME.available_permits(), 0);
+    drop(turn);
+    assert_eq!(waiting.await.expect("imported").change, ImportChange::New);
+}
+
+#[tokio::test]
 async fn a_folder_with_only_a_history_still_has_its_curves() {
     let (scene, whole) = (Scene::new().await, PythonRun::finished(Version::V02));
     let bare = tempfile::tempdir().expect("a folder");
@@ -482,6 +519,18 @@ async fn what_is_no_run_folder_is_refused_and_nothing_is_written() {
     assert!(matches!(refused, ImportError::NoRun(_)), "{refused}");
     let missing = scene.hosting.import(&empty.path().join("none"), "tester").await;
     assert!(matches!(missing, Err(ImportError::Open { .. })));
+    assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
+}
+
+#[tokio::test]
+async fn a_config_of_another_program_is_no_run_folder() {
+    let scene = Scene::new().await;
+    let other = tempfile::tempdir().expect("a folder");
+    let config = json!({"auths": {"host": {"auth": "sk-in-clear"}}, "credsStore": "desktop", "psFormat": "table"});
+    fs::write(other.path().join("config.json"), config.to_string()).expect("written");
+    let refused = scene.hosting.import(other.path(), "tester").await.expect_err("refused");
+    assert!(matches!(refused, ImportError::NoRun(_)), "{refused}");
+    assert!(refused.to_string().contains("no config.json with a setting of a run"), "{refused}");
     assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
 }
 
