@@ -16,6 +16,7 @@ use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use skillopt_domain::import::ImportOrigin;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::view::RunView;
 
@@ -115,11 +116,30 @@ fn Detail(run: RunState) -> impl IntoView {
             }
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> }.into_any());
-        if why.is_none() && warnings.is_none() {
+        let origin = run.imported.get_value().map(|origin| view! { <Imported origin/> }.into_any());
+        if why.is_none() && warnings.is_none() && origin.is_none() {
             return nothing();
         }
-        view! { <div class="stack run-detail">{why}{warnings}</div> }.into_any()
+        view! { <div class="stack run-detail">{origin}{why}{warnings}</div> }.into_any()
     })
+}
+
+/// Where an imported run came from, and why it has no Resume.
+#[component]
+fn Imported(origin: ImportOrigin) -> impl IntoView {
+    view! {
+        <div class="callout" data-status="idle">
+            <Icon name="folder"/>
+            <div>
+                <span class="callout__title">{format!("Imported from {}.", origin.system)}</span>
+                " "
+                <span class="callout__text">
+                    <code>{origin.folder}</code>
+                    {format!(" It cannot be resumed here: {}", origin.why_not_resumable)}
+                </span>
+            </div>
+        </div>
+    }
 }
 
 #[component]
@@ -151,6 +171,7 @@ fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> i
     let status = Memo::new(move || run.view.with(|view| view.status));
     let question = RwSignal::new(None::<Question>);
     let stop = move |_| question.set(Some(stop_question(run)));
+    let is_imported = run.imported.with_value(Option::is_some);
     view! {
         <div class="page-head__actions">
             {move || can_pause(status.get()).then(|| view! {
@@ -159,7 +180,7 @@ fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> i
                 </button>
             }
             .into_any())}
-            {move || can_resume(status.get()).then(|| view! {
+            {move || (can_resume(status.get()) && !is_imported).then(|| view! {
                 <button class="button" data-variant="primary" type="button" on:click=handler(move |_| ask(run, RunAction::Resume, failure))>
                     <Icon name="play"/>"Resume"
                 </button>

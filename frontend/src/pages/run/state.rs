@@ -12,6 +12,7 @@ use skillopt_domain::api::{Caps, RunDetail, RunSummary};
 use skillopt_domain::event::{EventKind, RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::RunId;
+use skillopt_domain::import::ImportOrigin;
 use skillopt_domain::run::Phase;
 use skillopt_domain::view::{RunView, SkillVersion};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct RunState {
     pub(crate) summary: StoredValue<RunSummary>,
     pub(crate) metric: StoredValue<String>,
     pub(crate) caps: Caps,
+    /// Where the run came from, when it was imported.
+    pub(crate) imported: StoredValue<Option<ImportOrigin>>,
     pub(crate) view: RwSignal<RunView>,
     /// Events of the step that is under way.
     pub(crate) step_events: RwSignal<Vec<RunEvent>>,
@@ -44,6 +47,7 @@ impl RunState {
             summary: StoredValue::new(detail.summary),
             metric: StoredValue::new(detail.gate_metric),
             caps: detail.caps,
+            imported: StoredValue::new(detail.imported),
             view: RwSignal::new(detail.view),
             step_events: RwSignal::new(Vec::new()),
             fresh: RwSignal::new(Vec::new()),
