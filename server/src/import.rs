@@ -24,7 +24,7 @@ mod verdict;
 use crate::host::Hosting;
 use folder::Folder;
 use run::FolderRun;
-use skillopt_domain::event::{EventKind, StepSummary};
+use skillopt_domain::event::{EventKind, Measured, StepSummary};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::import::{Finding, ImportChange, ImportOrigin, ImportReport};
 use skillopt_domain::view::RunView;
@@ -182,7 +182,47 @@ async fn name_changed_steps(
             "ends in another way than when it was imported before; what was imported stays";
         found.reader.findings.add(&rows::step_dir(step), "", message);
     }
+    for (file, message) in changed_measurements(&view, found) {
+        found.reader.findings.add(file, "", message);
+    }
     Ok(())
+}
+
+/// Baseline and sizes of splits that the store knows with other numbers.
+fn changed_measurements(view: &RunView, found: &FolderRun) -> Vec<(&'static str, String)> {
+    let mut messages = Vec::new();
+    let mut compare = |file: &'static str, what: &str, known: u32, now: u32| {
+        if known != now {
+            let message = format!(
+                "{what}: {known} when it was imported before, {now} now; what was imported stays"
+            );
+            messages.push((file, message));
+        }
+    };
+    let n = |measured: &Measured| measured.score.map_or(0, |mean| mean.n);
+    for event in &found.reader.events {
+        match &event.kind {
+            EventKind::Baseline(now) => {
+                if let Some(known) = &view.baseline {
+                    compare("selection_eval_baseline", "tasks of the baseline", n(known), n(now));
+                }
+            }
+            EventKind::Planned(now) => {
+                if let Some(known) = &view.plan {
+                    compare("config.json", "train tasks of the plan", known.n_train, now.n_train);
+                    compare(
+                        "config.json",
+                        "selection tasks of the plan",
+                        known.n_selection,
+                        now.n_selection,
+                    );
+                    compare("config.json", "test tasks of the plan", known.n_test, now.n_test);
+                }
+            }
+            _ => {}
+        }
+    }
+    messages
 }
 
 fn detail(folder: &str, found: &FolderRun) -> String {

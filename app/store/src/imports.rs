@@ -1,4 +1,5 @@
-//! Runs that were read from a run folder: written in one transaction, brought up to date by the same call.
+//! Runs that were read from a run folder: texts and attempts first, in short transactions, then the journal in
+//! one; brought up to date by the same call.
 //! What a folder says is the importer's business; nothing is read from disk here.
 
 use crate::audit::{self, AuditRow};
@@ -20,7 +21,7 @@ use skillopt_domain::outcome::RolloutSet;
 use skillopt_domain::spend::SpendByRole;
 use sqlx::SqliteConnection;
 
-/// Texts of one insert.
+/// Texts of one transaction.
 const CHUNK: usize = 256;
 
 /// An event of an imported run.
@@ -73,22 +74,24 @@ pub struct Imported {
 
 impl Store {
     /// Writes a run that was read from a folder, or what its folder says more than at the last time. Nothing
-    /// that was kept is changed.
+    /// that was kept is changed. Other writers get their turn in between.
     ///
     /// # Errors
-    /// [`StoreFailure`] when the store cannot be written; nothing was written then.
+    /// [`StoreFailure`] when the store cannot be written. Texts, attempts and the bare run with its origin may be
+    /// there then, but no new event; the same call again completes them.
     pub async fn import_run(&self, imported: &ImportedRun) -> Result<Imported, StoreFailure> {
         let action = "import a run";
-        let mut tx = self.write(action).await?;
-        let is_new = !exists(&mut tx, &imported.run.id).await?;
-        if is_new {
-            runs::insert(&mut tx, &imported.run).await?;
-        }
-        let head = RunHead::load(&mut tx, &imported.run.id).await?;
-        insert_skills(&mut tx, head.no, &imported.skills).await?;
+        let run_no = self.open_import(imported).await?;
+        self.keep_texts(&texts_of(imported)).await?;
         for set in &imported.sets {
-            insert_set(&mut tx, head.no, set).await?;
+            let mut tx = self.write(action).await?;
+            insert_set(&mut tx, run_no, set).await?;
+            tx.commit().await.doing(action)?;
         }
+        let mut tx = self.write(action).await?;
+        // Nothing was told of it yet, though an import that broke off may have left its row.
+        let is_new = RunHead::load(&mut tx, &imported.run.id).await?.seq == 0;
+        insert_skills(&mut tx, run_no, &imported.skills).await?;
         let mut n_new_events = 0;
         for event in &imported.events {
             let new = NewEvent { key: &event.key, kind: &event.kind, at_ms: event.at_ms };
@@ -97,8 +100,8 @@ impl Store {
                 n_new_events += 1;
             }
         }
-        store_origin(&mut tx, head.no, &imported.origin).await?;
-        store_totals(&mut tx, head.no, imported).await?;
+        store_origin(&mut tx, run_no, &imported.origin).await?;
+        store_totals(&mut tx, run_no, imported).await?;
         let row = AuditRow {
             at_ms: imported.origin.imported_at_ms,
             actor: imported.run.actor.clone(),
@@ -112,6 +115,37 @@ impl Store {
         Ok(Imported { is_new, n_new_events })
     }
 
+    /// The number of the run, which is made with its origin when it is not there, so that nothing takes it for a
+    /// run that could be driven.
+    async fn open_import(&self, imported: &ImportedRun) -> Result<i64, StoreFailure> {
+        let action = "import a run";
+        let mut tx = self.write(action).await?;
+        let is_known = exists(&mut tx, &imported.run.id).await?;
+        if !is_known {
+            runs::insert(&mut tx, &imported.run).await?;
+        }
+        let head = RunHead::load(&mut tx, &imported.run.id).await?;
+        if !is_known {
+            store_origin(&mut tx, head.no, &imported.origin).await?;
+        }
+        tx.commit().await.doing(action)?;
+        Ok(head.no)
+    }
+
+    /// Keeps texts by their hashes. They are packed outside of transactions, a few at a time.
+    async fn keep_texts(&self, texts: &[&str]) -> Result<(), StoreFailure> {
+        let action = "keep what was said";
+        for texts in texts.chunks(CHUNK) {
+            let blobs = packed(texts);
+            let mut tx = self.write(action).await?;
+            blobs::insert(&mut tx, &blobs.iter().collect::<Vec<_>>()).await.doing(action)?;
+            tx.commit().await.doing(action)?;
+            // Packing takes time; others want the thread, too.
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
     /// Where a run was imported from; `None` for a run that was made here, or that is not there.
     ///
     /// # Errors
@@ -120,6 +154,17 @@ impl Store {
         let mut conn = self.read("read a run's origin").await?;
         origin(&mut conn, run).await
     }
+}
+
+/// What was said, and the skills.
+fn texts_of(imported: &ImportedRun) -> Vec<&str> {
+    let said = imported.sets.iter().flat_map(|set| set.conversations.iter().flatten());
+    let skills = imported.skills.iter().map(String::as_str);
+    said.map(|message| message.content.as_str()).chain(skills).collect()
+}
+
+fn packed(texts: &[&str]) -> Vec<Blob> {
+    texts.iter().map(|text| Blob::pack(Sha256Hex::of(text), text)).collect()
 }
 
 /// Where a run was imported from.
@@ -174,26 +219,24 @@ async fn exists(conn: &mut SqliteConnection, run: &RunId) -> Result<bool, StoreF
         .doing("look for a run")
 }
 
+/// Says which skills belong to the run; their texts are there.
 async fn insert_skills(
     conn: &mut SqliteConnection,
     run_no: i64,
     skills: &[String],
 ) -> Result<(), StoreFailure> {
-    let action = "keep a skill";
     for text in skills {
-        let blob = Blob::pack(Sha256Hex::of(text), text);
-        blobs::insert(conn, &[&blob]).await.doing(action)?;
         sqlx::query("INSERT INTO run_skills (run_no, skill) VALUES (?, ?) ON CONFLICT DO NOTHING")
             .bind(run_no)
-            .bind(blob.hash.as_str())
+            .bind(Sha256Hex::of(text).as_str())
             .execute(&mut *conn)
             .await
-            .doing(action)?;
+            .doing("keep a skill")?;
     }
     Ok(())
 }
 
-/// Keeps a set once, by its key, with its conversations.
+/// Keeps a set once, by its key, with its conversations, whose texts are there.
 async fn insert_set(
     conn: &mut SqliteConnection,
     run_no: i64,
@@ -221,13 +264,6 @@ async fn insert_set(
     .await
     .doing("read outcomes")?;
     let said = || ids.iter().zip(&imported.conversations).filter(|(_, said)| !said.is_empty());
-    let texts: Vec<Blob> = said()
-        .flat_map(|(_, said)| said)
-        .map(|message| Blob::pack(Sha256Hex::of(&message.content), &message.content))
-        .collect();
-    for chunk in texts.chunks(CHUNK) {
-        blobs::insert(conn, &chunk.iter().collect::<Vec<_>>()).await.doing("keep what was said")?;
-    }
     for (id, said) in said() {
         let rows: Vec<(&str, Sha256Hex)> = said
             .iter()
@@ -279,4 +315,64 @@ async fn store_totals(
         .bind(int(imported.active_ms))
         .bind(run_no);
     script.run(conn, "store a run's totals").await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_domain::config::Resolved;
+    use skillopt_domain::run::RunStatus;
+
+    fn imported() -> ImportedRun {
+        let id = RunId::parse("01890000-0000-7000-8000-000000000007").expect("an id");
+        let kind = EventKind::Status { status: RunStatus::Interrupted, detail: None };
+        ImportedRun {
+            run: NewRun {
+                id,
+                name: "one".into(),
+                config: Resolved::default(),
+                out_root: "out/7".into(),
+                actor: "tester".into(),
+                fresh: None,
+                created_at_ms: 1000,
+                lease: None,
+            },
+            origin: ImportOrigin {
+                folder: "out/7".into(),
+                system: "Python SkillOpt 0.2".into(),
+                imported_at_ms: 2000,
+                why_not_resumable: "no ledger".into(),
+            },
+            skills: (0..600).map(|at| format!("skill {at}")).collect(),
+            sets: Vec::new(),
+            events: vec![ImportedEvent { key: "import/end".into(), at_ms: 1500, kind }],
+            spend: SpendByRole::default(),
+            active_ms: 0,
+        }
+    }
+
+    async fn execute(store: &Store, sql: &'static str) {
+        let mut tx = store.write("test").await.expect("a turn");
+        sqlx::query(sql).execute(&mut *tx).await.expect("done");
+        tx.commit().await.expect("kept");
+    }
+
+    #[tokio::test]
+    async fn texts_are_kept_before_the_journal_and_an_import_that_broke_off_is_completed() {
+        let (store, run) = (Store::in_memory().await.expect("a store"), imported());
+        execute(
+            &store,
+            "CREATE TRIGGER broken BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END",
+        )
+        .await;
+        store.import_run(&run).await.expect_err("broke off");
+        let last = Sha256Hex::of("skill 599");
+        assert_eq!(store.skill_text(&last).await.expect("read").as_deref(), Some("skill 599"));
+        assert_eq!(store.import_origin(&run.run.id).await.expect("read"), Some(run.origin.clone()));
+        assert_eq!(store.max_seq(&run.run.id).await.expect("read"), 0);
+        execute(&store, "DROP TRIGGER broken").await;
+        let done = store.import_run(&run).await.expect("completed");
+        assert_eq!(done, Imported { is_new: true, n_new_events: 1 });
+        assert!(store.skill_belongs_to_run(&run.run.id, &last).await.expect("read"));
+    }
 }

@@ -108,6 +108,16 @@ pub(super) fn tests(
     }
 }
 
+/// Without a summary, which is written after all of them, measurements on the test split may be under way.
+pub(super) fn name_unproven_tests(reader: &mut Reader) {
+    for dir in ["test_eval_baseline", "test_eval", "test_eval_final"] {
+        if reader.folder.has_dir(dir) {
+            let message = "there is no summary after it, so that it may still be measured; left out until then";
+            reader.findings.add(dir, "", message);
+        }
+    }
+}
+
 fn measured(
     reader: &mut Reader,
     test: &Test<'_>,

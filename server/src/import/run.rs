@@ -49,7 +49,13 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
     }
     let identity = Identity::of(&reader.settings.flat, initial_text.as_ref(), first_row)?;
     let initial = initial_text.unwrap_or_else(|| missing_initial(&mut reader));
-    let baseline = finals::baseline(&mut reader, &initial, &fields);
+    let has_summary = reader.folder.changed_at(finals::SUMMARY).is_some();
+    // What is measured is written as it comes in: it is whole only where something stands after it.
+    let is_measured = has_steps || has_summary;
+    let baseline = match is_measured {
+        true => finals::baseline(&mut reader, &initial, &fields),
+        false => None,
+    };
     let at_ms = reader.settings.at_ms;
     let mut walk = Walk {
         version: 0,
@@ -65,18 +71,31 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
         Some(measured) => {
             reader.emit("baseline".to_owned(), at_ms, EventKind::Baseline(measured));
         }
-        None => reader.findings.add("selection_eval_baseline", "", "the baseline is not known"),
+        None if is_measured => {
+            reader.findings.add("selection_eval_baseline", "", "the baseline is not known");
+        }
+        None => reader.findings.add(
+            "selection_eval_baseline",
+            "",
+            "nothing stands after it, so that it may still be measured; baseline and plan are left out until then",
+        ),
     }
     walk_steps(&mut reader, &mut walk, &rows);
     compare_state(&mut reader, &rows);
     let best = finals::best_skill(&mut reader, &walk, rows.finished.len());
     let last_step = rows.finished.last().map_or(0, |row| row.step);
-    finals::tests(&mut reader, (&initial, &best, &walk.current), last_step, &fields);
+    if has_summary {
+        finals::tests(&mut reader, (&initial, &best, &walk.current), last_step, &fields);
+    } else {
+        finals::name_unproven_tests(&mut reader);
+    }
     let plan = plan(&mut reader, &rows, &initial);
     let (status, detail) = end(&rows, summary.is_some(), plan.total_steps);
     // The plan is known last and told first.
-    reader.emit("planned".to_owned(), at_ms, EventKind::Planned(plan));
-    reader.events.rotate_right(1);
+    if is_measured {
+        reader.emit("planned".to_owned(), at_ms, EventKind::Planned(plan));
+        reader.events.rotate_right(1);
+    }
     let told = spend::of_summary(&fields, &mut reader.findings);
     let wall = spend::milliseconds(&fields, "total_wall_time_s", &mut reader.findings);
     let ended_at_ms = [Some(at_ms), reader.folder.changed_at(finals::SUMMARY)]

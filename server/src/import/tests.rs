@@ -412,6 +412,41 @@ async fn wrong_types_and_numbers_are_named_with_row_and_field() {
 }
 
 #[tokio::test]
+async fn a_baseline_that_is_still_measured_is_left_out_until_it_is_whole() {
+    let ids: Vec<String> = (0..10).map(|at| format!("v{at}")).collect();
+    let rows: Vec<(&str, f64, f64)> = ids.iter().map(|id| (id.as_str(), 1.0, 1.0)).collect();
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.rollout("selection_eval_baseline", &rows[..3]);
+    let early = scene.import(&run).await;
+    assert!(messages(&early).iter().any(|text| text.contains("may still be measured")));
+    let view = scene.store().view(&early.run).await.expect("a view");
+    assert_eq!((view.baseline, view.plan), (None, None));
+    run.rollout("selection_eval_baseline", &rows);
+    run.accept(1);
+    let late = scene.import(&run).await;
+    assert_eq!(late.run, early.run);
+    let view = scene.store().view(&late.run).await.expect("a view");
+    let n = view.baseline.and_then(|measured| measured.score).map(|mean| mean.n);
+    assert_eq!((n, view.plan.map(|plan| plan.n_selection)), (Some(10), Some(10)));
+    let sets = scene.store().rollout_sets(&late.run).await.expect("sets");
+    assert!(sets.iter().any(|set| set.step == 0 && set.purpose == RolloutPurpose::Selection));
+}
+
+#[tokio::test]
+async fn a_baseline_that_has_other_numbers_than_before_is_told_and_stays() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.accept(1);
+    let first = scene.import(&run).await;
+    run.rollout("selection_eval_baseline", &[("v1", 1.0, 1.0), ("v2", 0.0, 0.0), ("v3", 1.0, 1.0)]);
+    let second = scene.import(&run).await;
+    assert_eq!(second.run, first.run);
+    let told = messages(&second);
+    let expect =
+        "tasks of the baseline: 2 when it was imported before, 3 now; what was imported stays";
+    assert!(told.iter().any(|text| text.contains(expect)), "{told:#?}");
+}
+
+#[tokio::test]
 async fn gaps_between_steps_are_ranges_and_absurd_numbers_are_refused() {
     let (scene, mut run) = (Scene::new().await, PythonRun::finished(Version::V02));
     run.set_row(1, |row| row["step"] = json!(900_000));
