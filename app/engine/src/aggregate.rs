@@ -3,12 +3,12 @@
 
 use crate::patch::{Patch, read_items, text};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
 use crate::proposal::Proposal;
 use crate::reflect::{Reflection, reply_limit};
 use crate::reply::ReplyError;
 use crate::run::{Run, Ticker, TrainError, Work, in_order};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use serde_json::Value;
 use skillopt_domain::config::UpdateMode;
 use skillopt_domain::edit::SourceType;
@@ -151,16 +151,12 @@ async fn merge_once(
         Ok(Patch { reasoning: text(&parsed.object, "reasoning"), items })
     })
     .await?;
-    Ok(match asked {
-        Asked::Answer { mut value, .. } => {
-            stamp(&mut value.items, patches, purpose, level);
-            (value, false)
+    Ok(match asked.or_reason(run).await? {
+        Ok(mut patch) => {
+            stamp(&mut patch.items, patches, purpose, level);
+            (patch, false)
         }
-        Asked::Lost { .. } => (joined(patches, level), true),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            (joined(patches, level), true)
-        }
+        Err(_) => (joined(patches, level), true),
     })
 }
 
@@ -210,10 +206,7 @@ fn merge_message(
     level: u32,
 ) -> String {
     let mut user = section("current_skill", order.skill.text());
-    if !order.memory.is_empty() {
-        user.push('\n');
-        user.push_str(&section("optimizer_memory", order.memory));
-    }
+    push_section(&mut user, "optimizer_memory", order.memory);
     if purpose == Purpose::MergeFinal {
         let word = mode.item_word();
         let sizes: Vec<String> =

@@ -166,19 +166,8 @@ impl Artifacts {
         if self.history.len() < MANY_ROWS || self.history.len().is_multiple_of(WRITE_EVERY) {
             run.write_json("history.json", &self.history).await?;
         }
-        let skill_path = format!("skills/skill_v{:04}.md", facts.step);
-        run.write(&skill_path, state.current.text().to_owned()).await?;
-        run.write("best_skill.md", state.best.text().to_owned()).await?;
-        run.write_json(
-            "runtime_state.json",
-            &runtime_state(
-                facts.step,
-                &skill_path,
-                (summary.current_score, summary.best_score),
-                state,
-            ),
-        )
-        .await
+        let scores = (summary.current_score, summary.best_score);
+        write_standing(run, facts.step, scores, state).await
     }
 
     /// Everything that guidance between epochs leaves behind.
@@ -211,30 +200,8 @@ impl Artifacts {
         if !update.action.is_accepted() {
             return Ok(());
         }
-        let skill_path = format!("skills/skill_v{:04}.md", update.step);
-        run.write(&skill_path, state.current.text().to_owned()).await?;
-        run.write("best_skill.md", state.best.text().to_owned()).await?;
-        let best_score = self.best_score(update);
-        let scores = (update.current_score, best_score);
-        run.write_json(
-            "runtime_state.json",
-            &runtime_state(update.step, &skill_path, scores, state),
-        )
-        .await
-    }
-
-    /// Where the run ended; a last look may have made the last skill the best one.
-    async fn write_standing(
-        &self,
-        run: &Run<'_>,
-        state: &Standing,
-        scores: &FinalScores<'_>,
-    ) -> Result<(), TrainError> {
-        let step = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
-        let skill_path = format!("skills/skill_v{step:04}.md");
-        let score = |measured: Option<&Measured>| measured.and_then(|measured| measured.gate_score);
-        let scores = (score(scores.last), score(scores.best));
-        run.write_json("runtime_state.json", &runtime_state(step, &skill_path, scores, state)).await
+        let scores = (update.current_score, self.best_score(update));
+        write_standing(run, update.step, scores, state).await
     }
 
     /// The best score after guidance was kept: its own when it is the best, else that of the last step.
@@ -286,9 +253,11 @@ impl Artifacts {
         state: &Standing,
         scores: &FinalScores<'_>,
     ) -> Result<(), TrainError> {
-        run.write("best_skill.md", state.best.text().to_owned()).await?;
         run.write_json("history.json", &self.history).await?;
-        self.write_standing(run, state, scores).await?;
+        // A last look may have made the last skill the best one.
+        let step = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
+        let gate = |measured: Option<&Measured>| measured.and_then(|measured| measured.gate_score);
+        write_standing(run, step, (gate(scores.last), gate(scores.best)), state).await?;
         let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
         let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
         let delta =
@@ -330,4 +299,17 @@ impl Artifacts {
         });
         run.write_json("summary.json", &file).await
     }
+}
+
+/// Current and best skill, and what a reader resumes from. `scores` are theirs, in the gate's number.
+async fn write_standing(
+    run: &Run<'_>,
+    step: u32,
+    scores: (Option<f64>, Option<f64>),
+    state: &Standing,
+) -> Result<(), TrainError> {
+    let skill_path = format!("skills/skill_v{step:04}.md");
+    run.write(&skill_path, state.current.text().to_owned()).await?;
+    run.write("best_skill.md", state.best.text().to_owned()).await?;
+    run.write_json("runtime_state.json", &runtime_state(step, &skill_path, scores, state)).await
 }

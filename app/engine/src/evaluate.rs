@@ -60,10 +60,8 @@ pub(crate) fn measured(run: &Run<'_>, skill: &SkillDoc, set: &RolloutSet) -> Mea
     Measured {
         skill: set.skill.clone(),
         score,
-        gate_score: score.map(|mean| {
-            evaluation.gate_metric.project(mean.hard, mean.soft, evaluation.gate_mixed_weight)
-                + bonus_of(evaluation, skill)
-        }),
+        gate_score: score
+            .map(|mean| evaluation.project(mean.hard, mean.soft) + bonus_of(evaluation, skill)),
         counts: OutcomeCounts::of(&set.outcomes),
         set: set.key.clone(),
     }

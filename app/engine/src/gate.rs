@@ -56,17 +56,8 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
     let pairs = common(input.current, input.candidate);
     let n_errors = input.candidate.iter().filter(|outcome| outcome.outcome.is_error()).count();
     let newly_refused = newly_refused(input.current, input.candidate);
-    let project = |score: TaskScore| {
-        let (hard, soft) = (score.hard.get(), score.soft.get());
-        input.evaluation.gate_metric.project(hard, soft, input.evaluation.gate_mixed_weight)
-    };
-    let project_mean = |mean: MeanScore| {
-        input.evaluation.gate_metric.project(
-            mean.hard,
-            mean.soft,
-            input.evaluation.gate_mixed_weight,
-        )
-    };
+    let project = |score: TaskScore| input.evaluation.project(score.hard.get(), score.soft.get());
+    let project_mean = |mean: MeanScore| input.evaluation.project(mean.hard, mean.soft);
     let current = MeanScore::of(pairs.iter().map(|pair| pair.before));
     let candidate = MeanScore::of(pairs.iter().map(|pair| pair.after));
     let mut verdict = Verdict {
@@ -164,10 +155,7 @@ fn common_means(
 /// strictly better.
 #[must_use]
 pub fn compare_last(input: &GateInput<'_>) -> Option<(f64, f64, bool)> {
-    let project = |score: TaskScore| {
-        let (hard, soft) = (score.hard.get(), score.soft.get());
-        input.evaluation.gate_metric.project(hard, soft, input.evaluation.gate_mixed_weight)
-    };
+    let project = |score: TaskScore| input.evaluation.project(score.hard.get(), score.soft.get());
     let (best, last) = common_means(input.best, input.candidate, project)?;
     let (best, last) = (best + input.bonus.best, last + input.bonus.candidate);
     Some((best, last, last > best + ROUNDING))

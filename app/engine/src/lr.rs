@@ -3,11 +3,11 @@
 
 use crate::patch::{text, texts};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
 use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use serde_json::Value;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::proposal::LrDecision;
@@ -52,13 +52,10 @@ pub(crate) async fn decide(run: &Run<'_>, order: LrOrder<'_>) -> Result<LrDecisi
         sample: order.sample,
         max_tokens: None,
     };
-    Ok(match ask(run, question, |parsed| read_wish(&parsed)).await? {
-        Asked::Answer { value, .. } => granted(value, available),
-        Asked::Lost { reason, .. } => refused(available, reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            refused(available, error)
-        }
+    let asked = ask(run, question, |parsed| read_wish(&parsed)).await?;
+    Ok(match asked.or_reason(run).await? {
+        Ok(wish) => granted(wish, available),
+        Err(reason) => refused(available, reason),
     })
 }
 
@@ -107,14 +104,8 @@ fn message(order: &LrOrder<'_>, word: &str) -> String {
     }
     let _ = writeln!(user, "Proposed {word}s: {}.\n", order.items.len());
     user.push_str(&section("proposed_edits", &numbered(order.items)));
-    for (name, text) in
-        [("previous_steps", order.evidence.previous_steps), ("optimizer_memory", order.memory)]
-    {
-        if !text.is_empty() {
-            user.push('\n');
-            user.push_str(&section(name, text));
-        }
-    }
+    push_section(&mut user, "previous_steps", order.evidence.previous_steps);
+    push_section(&mut user, "optimizer_memory", order.memory);
     let _ = writeln!(user, "\nHow many {word}s may be used in this step?");
     user
 }

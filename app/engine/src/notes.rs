@@ -6,7 +6,7 @@ use crate::ports::Purpose;
 use crate::prompts::{Prompt, PromptVars, section, system_message};
 use crate::reply::ReplyError;
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use skillopt_domain::appendix::{merged, notes, with_notes};
 use skillopt_domain::config::SkillAware;
 use skillopt_domain::outcome::Sample;
@@ -89,18 +89,16 @@ async fn condensed(
         Ok(fewer)
     })
     .await?;
-    report.detail = match asked {
-        Asked::Answer { value, .. } => {
-            report.n_condensed = count(most.saturating_sub(value.len()));
-            return Ok(value);
+    Ok(match asked.or_reason(run).await? {
+        Ok(fewer) => {
+            report.n_condensed = count(most.saturating_sub(fewer.len()));
+            fewer
         }
-        Asked::Lost { reason, .. } => format!("the notes were not condensed: {reason}"),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            format!("the notes were not condensed: {error}")
+        Err(reason) => {
+            report.detail = format!("the notes were not condensed: {reason}");
+            all
         }
-    };
-    Ok(all)
+    })
 }
 
 fn count(n: usize) -> u32 {

@@ -187,6 +187,14 @@ pub fn section(name: &str, text: &str) -> String {
     format!("<{name}>\n{}\n</{name}>\n", quoted(text.trim_end_matches('\n')))
 }
 
+/// Adds a further section after a blank line; nothing for an empty text.
+pub(crate) fn push_section(message: &mut String, name: &str, text: &str) {
+    if !text.is_empty() {
+        message.push('\n');
+        message.push_str(&section(name, text));
+    }
+}
+
 /// Cuts a long text in the middle and says so, at most about `max_chars` characters.
 #[must_use]
 pub fn cut_middle(text: &str, max_chars: usize) -> String {

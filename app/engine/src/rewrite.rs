@@ -3,12 +3,12 @@
 
 use crate::patch::{text, texts};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
 use crate::proposal::Proposal;
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
 use crate::select::Selection;
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use crate::update::{Updated, no_text, restored_words};
 use skillopt_domain::edit::{EditRefusal, EditStatus, Rewritten, rewrite};
 use skillopt_domain::outcome::Sample;
@@ -56,16 +56,12 @@ pub(crate) async fn work_in(
     })
     .await?;
     let proposals: Vec<ProposalNote> = chosen.iter().filter_map(Proposal::note).collect();
-    let report = match asked {
-        Asked::Answer { value, .. } => {
-            let checked = rewrite(order.skill, &value.new_skill);
-            report(value.change_summary, &mut updated, checked)
+    let report = match asked.or_reason(run).await? {
+        Ok(written) => {
+            let checked = rewrite(order.skill, &written.new_skill);
+            report(written.change_summary, &mut updated, checked)
         }
-        Asked::Lost { reason, .. } => no_text(&reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            no_text(&error)
-        }
+        Err(reason) => no_text(&reason),
     };
     ticker.done(report.status != EditStatus::Applied);
     updated.rewrite = Some(RewriteReport { proposals, ..report });
@@ -103,10 +99,7 @@ fn question(run: &Run<'_>, order: &WriteOrder<'_>, chosen: &[Proposal]) -> Quest
     user.push('\n');
     let json = serde_json::to_string_pretty(chosen).unwrap_or_default();
     user.push_str(&section("suggestions", &json));
-    if !order.previous_steps.is_empty() {
-        user.push('\n');
-        user.push_str(&section("previous_steps", order.previous_steps));
-    }
+    push_section(&mut user, "previous_steps", order.previous_steps);
     let optimizer = &run.input.config.optimizer;
     let vars = PromptVars { mode: optimizer.update_mode, ..PromptVars::default() };
     Question {

@@ -6,7 +6,7 @@ use crate::prompts::{Prompt, PromptVars, section, system_message};
 use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use serde_json::Value;
 use skillopt_domain::edit::{EditReport, apply_one};
 use skillopt_domain::event::Ranking;
@@ -132,21 +132,18 @@ async fn rank(
         max_tokens: None,
     };
     let n = selection.ordered.len();
-    let lost = match ask(run, question, |parsed| read_indices(&parsed, n)).await? {
-        Asked::Answer { value: (indices, reasoning), .. } => {
+    let asked = ask(run, question, |parsed| read_indices(&parsed, n)).await?;
+    match asked.or_reason(run).await? {
+        Ok((indices, reasoning)) => {
             selection.ordered = reordered(&selection.ordered, &indices);
             selection.ranking = Ranking::ByOptimizer;
             selection.reasoning = reasoning;
-            return Ok(());
         }
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            error
+        Err(reason) => {
+            selection.ranking = Ranking::FallbackOrder;
+            selection.reasoning = format!("the order of the merge was kept: {reason}");
         }
-        Asked::Lost { reason, .. } => reason,
-    };
-    selection.ranking = Ranking::FallbackOrder;
-    selection.reasoning = format!("the order of the merge was kept: {lost}");
+    }
     Ok(())
 }
 

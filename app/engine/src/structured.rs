@@ -41,6 +41,20 @@ pub(crate) enum Asked<T> {
     Failed { call: Sha256Hex, error: String },
 }
 
+impl<T> Asked<T> {
+    /// The answer, or why there is none. A call that failed for good is remembered.
+    pub(crate) async fn or_reason(self, run: &Run<'_>) -> Result<Result<T, String>, TrainError> {
+        Ok(match self {
+            Self::Answer { value, .. } => Ok(value),
+            Self::Lost { reason, .. } => Err(reason),
+            Self::Failed { call, error } => {
+                remember_failure(run, &call, &error).await?;
+                Err(error)
+            }
+        })
+    }
+}
+
 /// Remembers that a call failed for good, so that a resumed run takes the same way.
 pub(crate) async fn remember_failure(
     run: &Run<'_>,

@@ -227,6 +227,14 @@ pub struct Evaluation {
     pub density: Option<Density>,
 }
 
+impl Evaluation {
+    /// The gate's number of a score, `0..=1`: `hard`, `soft`, or their weighted mean.
+    #[must_use]
+    pub fn project(&self, hard: f64, soft: f64) -> f64 {
+        self.gate_metric.project(hard, soft, self.gate_mixed_weight)
+    }
+}
+
 fn yes() -> bool {
     true
 }

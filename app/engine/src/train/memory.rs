@@ -6,9 +6,9 @@ use super::epoch_end::{Stopwatch, key};
 use super::longitudinal::Pairs;
 use crate::patch::text;
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use serde_json::json;
 use skillopt_domain::epoch::{EpochAction, MetaSkill};
 use skillopt_domain::event::EventKind;
@@ -77,15 +77,11 @@ async fn written(
         Ok((content, text(&parsed.object, "reasoning")))
     })
     .await?;
-    Ok(match asked {
-        Asked::Answer { value: (content, reasoning), .. } => {
+    Ok(match asked.or_reason(run).await? {
+        Ok((content, reasoning)) => {
             (content, reasoning, "the optimizer wrote no memory".to_owned())
         }
-        Asked::Lost { reason, .. } => (String::new(), String::new(), reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            (String::new(), String::new(), error)
-        }
+        Err(reason) => (String::new(), String::new(), reason),
     })
 }
 
@@ -93,10 +89,7 @@ fn question(run: &Run<'_>, state: &TrainState, order: &MemoryOrder<'_>) -> Quest
     let mut user = section("previous_skill", state.epoch_skill.text());
     user.push('\n');
     user.push_str(&section("current_skill", order.current.text()));
-    if !state.memory.is_empty() {
-        user.push('\n');
-        user.push_str(&section("optimizer_memory", &state.memory));
-    }
+    push_section(&mut user, "optimizer_memory", &state.memory);
     user.push('\n');
     user.push_str(&section("comparison", &order.pairs.text()));
     let vars = PromptVars { n_tasks: order.pairs.len(), ..PromptVars::default() };

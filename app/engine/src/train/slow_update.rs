@@ -9,7 +9,7 @@ use crate::patch::text;
 use crate::ports::Purpose;
 use crate::prompts::{Prompt, PromptVars, section, system_message};
 use crate::run::{Run, TrainError};
-use crate::structured::{Asked, Question, ask, remember_failure};
+use crate::structured::{Question, ask};
 use skillopt_domain::config::{Evaluation, SlowUpdateMode};
 use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::EventKind;
@@ -97,13 +97,9 @@ async fn guidance(run: &Run<'_>, question: Question) -> Result<(Guidance, String
         })
     })
     .await?;
-    Ok(match asked {
-        Asked::Answer { value, .. } => (value, "the optimizer wrote no guidance".to_owned()),
-        Asked::Lost { reason, .. } => (Guidance::none(), reason),
-        Asked::Failed { call, error } => {
-            remember_failure(run, &call, &error).await?;
-            (Guidance::none(), error)
-        }
+    Ok(match asked.or_reason(run).await? {
+        Ok(guidance) => (guidance, "the optimizer wrote no guidance".to_owned()),
+        Err(reason) => (Guidance::none(), reason),
     })
 }
 

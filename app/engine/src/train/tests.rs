@@ -124,6 +124,19 @@ impl World {
         train(&ctx, input, &self.ports(journal)).await
     }
 
+    /// Runs until `model` is to answer its request after `k`, is killed there, and resumes to the end.
+    async fn run_killed_at_call(&self, input: &TrainInput, model: &ScriptedModel, k: usize) {
+        let journal = Arc::new(MemoryJournal::default());
+        let stalled = Arc::new(tokio::sync::Notify::new());
+        model.stall_after(k, stalled.clone());
+        tokio::select! {
+            _ = self.run(input, journal.clone()) => panic!("it cannot finish"),
+            () = stalled.notified() => {}
+        }
+        model.recover();
+        self.run(input, Arc::new(journal.reborn())).await.expect("resumed");
+    }
+
     fn ports(&self, journal: Arc<MemoryJournal>) -> Ports {
         Ports {
             target: self.target.clone(),
@@ -233,15 +246,7 @@ async fn c48_a_run_that_dies_with_calls_in_flight_pays_no_answered_call_twice() 
     whole.run(&input, Arc::default()).await.expect("done");
     for k in 0..whole.target.seen().len() {
         let world = World::new();
-        let journal = Arc::new(MemoryJournal::default());
-        let stalled = Arc::new(tokio::sync::Notify::new());
-        world.target.stall_after(k, stalled.clone());
-        tokio::select! {
-            _ = world.run(&input, journal.clone()) => panic!("it cannot finish"),
-            () = stalled.notified() => {}
-        }
-        world.target.recover();
-        world.run(&input, Arc::new(journal.reborn())).await.expect("resumed");
+        world.run_killed_at_call(&input, &world.target, k).await;
         assert_eq!(world.history(), whole.history(), "killed after {k} target calls");
         assert_eq!(
             world.requests().len(),

@@ -141,15 +141,7 @@ async fn c48_inside_a_slow_update_with_calls_in_flight() {
     assert!(inside.len() > 8, "rollouts and evaluations of slow updates");
     for k in inside {
         let world = World::with(target_reply, able);
-        let journal = Arc::new(MemoryJournal::default());
-        let stalled = Arc::new(tokio::sync::Notify::new());
-        world.target.stall_after(k, stalled.clone());
-        tokio::select! {
-            _ = world.run(&input, journal.clone()) => panic!("it cannot finish"),
-            () = stalled.notified() => {}
-        }
-        world.target.recover();
-        world.run(&input, Arc::new(journal.reborn())).await.expect("resumed");
+        world.run_killed_at_call(&input, &world.target, k).await;
         assert_eq!(world.history(), whole.history(), "killed after {k} target calls");
         assert_eq!(
             world.requests().len(),
@@ -168,15 +160,7 @@ async fn c48_optimizer_calls_between_epochs_are_paid_once() {
     whole.run(&input, Arc::default()).await.expect("done");
     for k in 0..whole.optimizer.seen().len() {
         let world = World::with(target_reply, able);
-        let journal = Arc::new(MemoryJournal::default());
-        let stalled = Arc::new(tokio::sync::Notify::new());
-        world.optimizer.stall_after(k, stalled.clone());
-        tokio::select! {
-            _ = world.run(&input, journal.clone()) => panic!("it cannot finish"),
-            () = stalled.notified() => {}
-        }
-        world.optimizer.recover();
-        world.run(&input, Arc::new(journal.reborn())).await.expect("resumed");
+        world.run_killed_at_call(&input, &world.optimizer, k).await;
         assert_eq!(world.history(), whole.history(), "killed after {k} optimizer calls");
         assert_eq!(world.requests().len(), whole.requests().len());
     }
