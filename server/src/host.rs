@@ -13,6 +13,7 @@ mod inputs;
 mod measure;
 mod models;
 mod preflight;
+mod prompts;
 mod run_folder;
 mod takeover;
 
@@ -24,6 +25,7 @@ pub use measure::{MeasureRequest, Measured};
 pub use run_folder::DiskRunFolder;
 
 pub(crate) use inputs::{Inputs, absolute};
+pub(crate) use prompts::{prompt_set, purpose_of};
 
 use crate::config::Environment;
 use skillopt_engine::calls::Flights;

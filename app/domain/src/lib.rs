@@ -21,6 +21,7 @@ pub mod import;
 pub mod json;
 pub mod markdown;
 pub mod outcome;
+pub mod prompt;
 pub mod proposal;
 pub mod run;
 pub mod score;

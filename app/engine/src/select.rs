@@ -2,7 +2,7 @@
 
 use crate::lr::{Evidence, LrOrder, decide};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section};
 use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
@@ -123,10 +123,10 @@ async fn rank(
     let question = Question {
         purpose: Purpose::Ranking,
         phase: format!("step_{:04}", context.step),
-        system: system_message(
+        system: run.system_message(
             Prompt::Ranking,
             PromptVars { mode, max_items, ..PromptVars::default() },
-        ),
+        )?,
         user: message(context, selection, mode.item_word()),
         sample,
         max_tokens: None,

@@ -18,6 +18,7 @@ mod lifecycle;
 mod live;
 mod open;
 mod outcomes;
+mod prompts;
 mod reading;
 mod rejected;
 mod run_list;

@@ -14,6 +14,7 @@ mod events;
 mod header;
 mod in_view;
 mod now;
+mod prompts;
 mod query;
 mod ranked_table;
 mod receipts;

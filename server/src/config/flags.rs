@@ -2,8 +2,8 @@
 
 use super::flat::path_of_flat;
 use super::load::BadConfig;
-use super::secret::{RIGHT_WAY, is_secret_name};
-use skillopt_domain::config::{ConfigProblem, Place, Setting, Value, find_key};
+use super::secret::RIGHT_WAY;
+use skillopt_domain::config::{ConfigProblem, Place, Setting, Value, find_key, is_secret_name};
 use std::collections::BTreeMap;
 
 /// Reads `section.key=value` (or `flat_name=value`) words.

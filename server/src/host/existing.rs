@@ -87,6 +87,7 @@ fn is_run_folder(folder: &Path) -> bool {
 
 fn differences(there: &Resolved, wanted: &Resolved) -> Vec<Difference> {
     let is_free = |path: &str| FREE.iter().any(|free| path.starts_with(free));
+    let there = there.completed();
     wanted
         .values
         .iter()

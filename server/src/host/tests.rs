@@ -97,6 +97,34 @@ async fn a_run_is_done_and_the_same_run_again_makes_no_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_was_changed_after_the_start_is_refused_on_resume_with_both_versions() {
+    let scene = Scene::new().await;
+    let own = scene.dir.path().join("own");
+    std::fs::create_dir(&own).expect("a folder");
+    let file = own.join("analyst_failure.md");
+    let ours = skillopt_engine::prompts::find_prompt("analyst_failure").expect("ours").text;
+    std::fs::write(&file, format!("First words.\n{ours}")).expect("written");
+    let option = format!("optimizer.prompts_dir={}", own.display());
+    let capped = scene.config(&[&option, "limits.max_calls=40"]);
+    let run = scene.create(capped, None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
+    let kept = scene.hosting.store().prompts(&run).await.expect("read");
+    let first = kept.iter().find(|prompt| prompt.name == "analyst_failure").expect("on record");
+
+    std::fs::write(&file, format!("Second words.\n{ours}")).expect("written");
+    let more = scene.config(&[&option, "limits.max_calls=0"]);
+    scene.hosting.set_caps(&run, &more).await.expect("caps");
+    assert_eq!(scene.drive(&run).await, RunStatus::Failed);
+    let detail = scene.hosting.store().view(&run).await.expect("view").detail.expect("a reason");
+    assert!(detail.contains(&format!("analyst_failure was {}", first.hash.short())), "{detail}");
+    let text = scene.hosting.store().prompt_text(&run, &first.hash).await.expect("read");
+    assert!(text.expect("the text").starts_with("First words."));
+
+    std::fs::write(&file, format!("First words.\n{ours}")).expect("written");
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_pauses_goes_on_and_is_cancelled_by_commands_in_the_store() {
     let scene = Scene::new().await;
     let config =

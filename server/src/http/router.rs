@@ -2,7 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, config, guard, headers, imports, launch, problem, run_parts, runs, stream,
+    adoptions, assets, config, guard, headers, imports, launch, problem, prompts, run_parts, runs,
+    stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -42,6 +43,8 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(run_parts::trajectories))
         .routes(routes!(run_parts::trajectory))
         .routes(routes!(run_parts::config))
+        .routes(routes!(prompts::list))
+        .routes(routes!(prompts::text))
         .routes(routes!(config::schema))
         .routes(routes!(config::presets))
         .routes(routes!(config::check))

@@ -4,6 +4,7 @@ mod api;
 mod files;
 mod guarding;
 mod importing;
+mod prompts;
 mod streaming;
 
 use super::assets::Assets;

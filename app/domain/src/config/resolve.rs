@@ -91,6 +91,20 @@ impl Resolved {
             .map_or(&Value::Null, |found| &found.value)
     }
 
+    /// The same with the default of every key that it lacks: a run that is older than a key was made as the default
+    /// says.
+    #[must_use]
+    pub fn completed(&self) -> Self {
+        let mut values = self.values.clone();
+        for spec in KEYS.iter().filter(|spec| spec.availability == Availability::Built) {
+            if self.place(spec.path).is_none() {
+                let (path, place) = (spec.path.to_owned(), Place::default_value());
+                values.push(ResolvedValue { path, value: spec.default_value(), place });
+            }
+        }
+        Self { values, warnings: self.warnings.clone() }
+    }
+
     /// Where the value of a key came from.
     #[must_use]
     pub fn place(&self, path: &str) -> Option<&Place> {
@@ -131,7 +145,7 @@ pub fn resolve(settings: &[Setting]) -> Result<Resolved, Vec<ConfigProblem>> {
             },
             None => ResolvedValue {
                 path: spec.path.to_owned(),
-                value: default_of(spec),
+                value: spec.default_value(),
                 place: Place::default_value(),
             },
         })
@@ -223,12 +237,15 @@ fn unknown(path: &str) -> String {
     }
 }
 
-/// Reads a default, which the table gives as text.
-fn default_of(spec: &KeySpec) -> Value {
-    if spec.default.is_empty() {
-        return Value::Null;
+impl KeySpec {
+    /// The default as a value, which the table gives as text; `Null` for "not set".
+    #[must_use]
+    pub fn default_value(&self) -> Value {
+        if self.default.is_empty() {
+            return Value::Null;
+        }
+        convert(self, &Value::Text(self.default.to_owned()), Origin::Flag).unwrap_or(Value::Null)
     }
-    convert(spec, &Value::Text(spec.default.to_owned()), Origin::Flag).unwrap_or(Value::Null)
 }
 
 /// Turns a raw value into the type of its key. Text of flags and variables is read as what the key

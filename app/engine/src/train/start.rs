@@ -1,5 +1,6 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
+use super::prompts::announce_prompts;
 use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
@@ -45,6 +46,7 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
         }
     }
     run.emit("planned", EventKind::Planned(plan)).await?;
+    announce_prompts(run).await?;
     for warning in run.input.skill.lint() {
         let message = format!("skill, line {}: {}", warning.line, warning.message);
         let key = format!("warning/skill/{}", Sha256Hex::of(&message).short());

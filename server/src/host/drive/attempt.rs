@@ -72,6 +72,7 @@ impl Attempt {
             config,
             splits: inputs.data.splits,
             skill: initial_skill(hosting, row, inputs.skill).await?,
+            prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
         };

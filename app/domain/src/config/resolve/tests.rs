@@ -145,7 +145,7 @@ fn a_key_in_a_config_is_refused_and_never_repeated() {
 #[test]
 fn every_default_has_the_type_of_its_key() {
     for spec in KEYS.iter().filter(|spec| !spec.default.is_empty()) {
-        assert_ne!(default_of(spec), Value::Null, "{}", spec.path);
+        assert_ne!(spec.default_value(), Value::Null, "{}", spec.path);
     }
 }
 
