@@ -93,7 +93,7 @@ impl Found {
                 match name.strip_suffix(".md") {
                     Some(name) => self.read_file(&path, format!("{below}{name}")),
                     None => {
-                        self.complain(&path, "prompts end in .md; rename this, or move it away")
+                        self.complain(&path, "prompts end in .md; rename this, or move it away");
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{Sources, cfg_options, load};
+use skillopt_domain::api::CheckState;
 use skillopt_domain::config::Resolved;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
@@ -94,6 +95,43 @@ async fn a_run_is_done_and_the_same_run_again_makes_no_call() {
         (&"sim-target".into(), &"mock".into())
     );
     assert_eq!((&config["train_size"], &config["steps_per_epoch"]), (&56.into(), &2.into()));
+}
+
+#[tokio::test]
+async fn few_selection_tasks_are_warned_of_before_a_run() {
+    let scene = Scene::new().await;
+    for (limit, state) in [("env.limit=19", CheckState::Warning), ("env.limit=20", CheckState::Ok)]
+    {
+        let check = scene.hosting.check(&scene.config(&[limit])).await;
+        let data = check.checks.iter().find(|check| check.label == "Data").expect("data");
+        assert_eq!(data.state, state, "{limit}: {}", data.detail);
+    }
+}
+
+#[tokio::test]
+async fn prompts_of_ones_own_are_part_of_the_check() {
+    let scene = Scene::new().await;
+    let own = scene.dir.path().join("own");
+    std::fs::create_dir(&own).expect("a folder");
+    let option = format!("optimizer.prompts_dir={}", own.display());
+    let prompts = async |scene: &Scene| {
+        let check = scene.hosting.check(&scene.config(&[&option])).await;
+        assert!(check.problems.is_empty(), "{:?}", check.problems);
+        check.checks.into_iter().find(|check| check.label == "Prompts").expect("a row")
+    };
+    assert_eq!(prompts(&scene).await.state, CheckState::Warning, "an empty folder is a mistake");
+    std::fs::write(own.join("parts.md"), "x").expect("written");
+    let check = scene.hosting.check(&scene.config(&[&option])).await;
+    let problem = check.problems.first().expect("a problem").to_string();
+    assert!(
+        problem.contains("parts.md: optimizer.prompts_dir: there is no prompt parts"),
+        "{problem}"
+    );
+    std::fs::rename(own.join("parts.md"), own.join("ranking.md")).expect("renamed");
+    let text = "First {{ max_items }}, as JSON {\"selected_indices\": []}";
+    std::fs::write(own.join("ranking.md"), text).expect("written");
+    let row = prompts(&scene).await;
+    assert_eq!((row.state, row.detail.as_str()), (CheckState::Ok, "ranking"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

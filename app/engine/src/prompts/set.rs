@@ -99,8 +99,8 @@ impl PromptSet {
     }
 
     fn replace(&mut self, spec: &PromptSpec, origin: PromptOrigin, text: Cow<'static, str>) {
-        for file in self.files.iter_mut().filter(|file| file.name == spec.name) {
-            (file.origin, file.text) = (origin, text.clone());
+        if let Some(file) = self.files.iter_mut().find(|file| file.name == spec.name) {
+            (file.origin, file.text) = (origin, text);
         }
     }
 

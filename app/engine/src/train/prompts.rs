@@ -1,5 +1,6 @@
 //! The prompts of a run on record: which, from where, with which text. A run goes on with those that it began with.
 
+use crate::artifacts::PROGRAM;
 use crate::ports::StoreError;
 use crate::run::{Run, TrainError};
 use serde_json::json;
@@ -31,7 +32,8 @@ pub(super) async fn announce_prompts(run: &Run<'_>) -> Result<(), TrainError> {
             "name": prompt.name, "origin": prompt.origin, "sha256": prompt.hash, "text": text,
         }));
     }
-    run.write_json("prompts.json", &rows).await?;
+    let record = json!({ "version": PROGRAM, "prompts": rows });
+    run.write_json("prompts.json", &record).await?;
     run.emit(KEY, EventKind::PromptsChosen { prompts }).await
 }
 

@@ -250,7 +250,7 @@ fn rankable(request: &ChatRequest) -> Result<ChatReply, ModelError> {
         Purpose::AnalystFailure => Ok(one_each(request)),
         Purpose::MergeFailure => Ok(reply(
             r#"{"reasoning": "r", "edits": [{"op": "replace", "target": "no such line", "content": "x"},
-                {"op": "append", "content": "- A"}, {"op": "append", "content": "- B"}]}"#,
+                {"op": "append", "content": "- first"}, {"op": "append", "content": "- second"}]}"#,
         )),
         Purpose::Ranking => Ok(reply(r#"{"reasoning": "r", "selected_indices": [1]}"#)),
         _ => able(request),
@@ -258,8 +258,8 @@ fn rankable(request: &ChatRequest) -> Result<ChatReply, ModelError> {
 }
 
 #[rstest]
-#[case::kept_order(unrankable, Ranking::FallbackOrder, "- A", "- B", 2)]
-#[case::ranked(rankable, Ranking::ByOptimizer, "- B", "- A", 1)]
+#[case::kept_order(unrankable, Ranking::FallbackOrder, "- first", "- second", 2)]
+#[case::ranked(rankable, Ranking::ByOptimizer, "- second", "- first", 1)]
 #[tokio::test]
 async fn only_what_can_apply_is_ranked_and_without_a_ranking_the_order_of_the_merge_is_kept(
     #[case] optimizer: fn(&ChatRequest) -> Result<ChatReply, ModelError>,

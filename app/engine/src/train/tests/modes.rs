@@ -286,6 +286,19 @@ async fn the_first_tasks_of_a_split_are_measured_where_the_config_says_so(
 }
 
 #[tokio::test]
+async fn without_a_test_the_test_split_is_never_touched() {
+    let world = World::with(target_reply, able);
+    let journal = Arc::new(MemoryJournal::default());
+    world.run(&input(&[("evaluation.eval_test", "false")]), journal.clone()).await.expect("done");
+    let view = RunView::of(&journal.events());
+    assert_eq!((view.test_initial, view.test_best, view.test_last), (None, None, None));
+    assert!(view.final_selection.is_some(), "last and best are compared all the same");
+    let asked = world.target.seen();
+    assert!(asked.iter().all(|request| !request.messages[1].content.starts_with("test-")));
+    assert!(world.folder.file("test_eval/summary.json").is_none());
+}
+
+#[tokio::test]
 async fn without_the_gate_poison_stays_current_but_never_becomes_the_best() {
     let world = World::with(target_reply, able);
     let journal = Arc::new(MemoryJournal::default());

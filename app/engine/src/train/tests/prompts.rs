@@ -53,6 +53,42 @@ async fn a_prompt_of_ones_own_is_asked_with_and_on_record() {
 }
 
 #[tokio::test]
+async fn a_run_says_which_program_models_data_and_prompts_made_it() {
+    let world = World::new();
+    let journal = Arc::new(MemoryJournal::default());
+    world.run(&input(&[]), journal.clone()).await.expect("done");
+    let plan = RunView::of(&journal.events()).plan.expect("planned");
+    assert_eq!(
+        (plan.target_model.as_str(), plan.optimizer_model.as_str()),
+        ("target", "optimizer")
+    );
+    assert!(plan.target_simulated && plan.seed == 42);
+    let other = TrainInput {
+        splits: Splits::try_new(
+            WordBenchmark::tasks("other", 8),
+            WordBenchmark::tasks("val", 8),
+            WordBenchmark::tasks("test", 8),
+        )
+        .expect("disjoint"),
+        ..input(&[])
+    };
+    let again = Arc::new(MemoryJournal::default());
+    world.run(&other, again.clone()).await.expect("done");
+    assert_ne!(RunView::of(&again.events()).plan.expect("planned").data, plan.data);
+    let file = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&world.folder.file(name).expect("written")).expect("JSON")
+    };
+    let program = file("summary.json")["version"].as_str().expect("a version").to_owned();
+    assert!(program.starts_with("skillopt-rust-"), "{program}");
+    let record = file("prompts.json");
+    assert_eq!(record["version"], program.as_str());
+    for row in record["prompts"].as_array().expect("rows") {
+        let text = row["text"].as_str().expect("text");
+        assert_eq!(row["sha256"], Sha256Hex::of(text).as_str(), "{}", row["name"]);
+    }
+}
+
+#[tokio::test]
 async fn only_what_the_config_calls_for_is_on_record() {
     let names = async |changes: &[(&str, &str)]| {
         let journal = Arc::new(MemoryJournal::default());
