@@ -64,10 +64,8 @@ pub(crate) async fn reflect(
 ) -> Result<Reflection, TrainError> {
     run.check_cancelled()?;
     let config = &run.input.config.gradient;
-    let frames =
-        [SourceType::Failure, SourceType::Success].map(|source| Frame::of(run, order, source));
-    let [failure, success] = frames;
-    let (failure, success) = (failure?, success?);
+    let failure = Frame::of(run, order, SourceType::Failure)?;
+    let success = Frame::of(run, order, SourceType::Success)?;
     let grouping = Grouping {
         size: usize::try_from(config.minibatch_size).unwrap_or(1).max(1),
         failure_only: config.failure_only,

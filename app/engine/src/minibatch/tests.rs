@@ -119,6 +119,7 @@ fn with_less_room_than_one_trajectory_each_has_a_call_and_is_cut() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn no_trajectory_is_lost_or_doubled_and_every_call_keeps_to_its_room(
         lengths in proptest::collection::vec(0usize..6000, 1..24),

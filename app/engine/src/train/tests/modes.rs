@@ -292,7 +292,6 @@ async fn without_a_test_the_test_split_is_never_touched() {
     world.run(&input(&[("evaluation.eval_test", "false")]), journal.clone()).await.expect("done");
     let view = RunView::of(&journal.events());
     assert_eq!((view.test_initial, view.test_best, view.test_last), (None, None, None));
-    assert!(view.final_selection.is_some(), "last and best are compared all the same");
     let asked = world.target.seen();
     assert!(asked.iter().all(|request| !request.messages[1].content.starts_with("test-")));
     assert!(world.folder.file("test_eval/summary.json").is_none());
