@@ -77,12 +77,12 @@ fn exported_prompts_are_changed_checked_trained_with_and_kept() -> anyhow::Resul
     let sound = prompts(&data, &["check", &folder, "--json"])?.json()?;
     assert_eq!(sound["own"], serde_json::json!(["analyst_success"]));
     let plain = trained("plain", &[])?.json()?;
-    let own = trained("own", &[&folder_option])?.json()?;
+    let own = trained("mine", &[&folder_option])?.json()?;
     // Recorded replies belong to the words that led to them: only what was asked in other words is asked anew.
     let calls = |run: &serde_json::Value, role: &str| run["calls"][role].as_u64();
     assert!(calls(&plain, "optimizer") > calls(&own, "optimizer"), "{plain} {own}");
     assert!(calls(&own, "optimizer") > Some(0), "{own}");
-    let record = fs::read_to_string(dir.path().join("own/prompts.json"))?;
+    let record = fs::read_to_string(dir.path().join("mine/prompts.json"))?;
     assert!(record.contains("My own words.") && record.contains("\"user\""));
     let exported =
         command(&data).args(["runs", "export", own["run_id"].as_str().context("id")?]).output()?;

@@ -27,7 +27,7 @@ pub(super) fn Prompts(run: RunState) -> impl IntoView {
 
 fn section(run: RunState, rows: &[PromptRow]) -> impl IntoView + use<> {
     let about = if rows.is_empty() {
-        "This run is older than the record of prompts.".to_owned()
+        "none on record".to_owned()
     } else {
         fmt::plural(u64::try_from(rows.len()).unwrap_or(0), "text", "texts")
     };
