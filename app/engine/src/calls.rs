@@ -265,14 +265,25 @@ impl Calls {
         Ok(reply)
     }
 
-    /// The ledger key of a call: hash of everything that shapes the answer: version, backend with all wire parameters, token limit,
-    /// messages and sample. Every part is preceded by its length, so that no two requests share a text.
+    /// The ledger key of a call of this run.
     #[must_use]
     pub fn key_of(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
-        let identity = match role {
-            Role::Target => &self.target_identity,
-            Role::Optimizer => &self.optimizer_identity,
-        };
+        ledger_key(
+            match role {
+                Role::Target => &self.target_identity,
+                Role::Optimizer => &self.optimizer_identity,
+            },
+            request,
+            sample,
+        )
+    }
+}
+
+/// The ledger key of a call: hash of everything that shapes the answer: version, backend with all wire parameters (the
+/// model's identity as text), token limit, messages and sample. Every part is preceded by its length, so that no two
+/// requests share a text.
+#[must_use]
+pub fn ledger_key(identity: &str, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
         let size: usize = request.messages.iter().map(|message| message.content.len() + 32).sum();
         let mut text = String::with_capacity(size + identity.len() + 256);
         let mut part = |value: &str| {
@@ -294,7 +305,6 @@ impl Calls {
         part(&format!("{}/{}/{}", sample.seed, sample.epoch, sample.repeat));
         part(sample.fresh.as_deref().unwrap_or_default());
         Sha256Hex::of(text)
-    }
 }
 
 #[cfg(test)]
