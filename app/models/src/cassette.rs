@@ -106,13 +106,17 @@ impl Cassette {
     pub fn read(text: &str) -> Result<Self, CassetteError> {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let fault = |line, message: String| CassetteError { line, message };
-        let (line, first) =
-            lines.next().ok_or_else(|| fault(1, "the file is empty; it must begin with a header".into()))?;
+        let (line, first) = lines
+            .next()
+            .ok_or_else(|| fault(1, "the file is empty; it must begin with a header".into()))?;
         let header: Header = serde_json::from_str(first)
             .map_err(|err| fault(line, format!("the header cannot be read: {err}")))?;
         if header.format != FORMAT {
             let found = &header.format;
-            return Err(fault(line, format!("`format` is `{found}`; this program reads `{FORMAT}`")));
+            return Err(fault(
+                line,
+                format!("`format` is `{found}`; this program reads `{FORMAT}`"),
+            ));
         }
         let mut exchanges = Vec::new();
         for (line, text) in lines {

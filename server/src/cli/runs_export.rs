@@ -1,15 +1,17 @@
-//! `skillopt runs export`: one run as a document that needs no store.
+//! `skillopt runs export` and `skillopt runs cassette`: one run as a document that needs no store.
 
 use super::Exit;
-use super::args::{ExportArgs, ExportFormat};
+use super::args::{CassetteArgs, ExportArgs, ExportFormat};
 use super::output::Output;
 use super::runs::find;
 use crate::config::{flat_json, to_yaml};
+use crate::host::Hosting;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use skillopt_domain::event::RunEvent;
 use skillopt_domain::ids::RunId;
 use skillopt_store::Store;
+use std::path::Path;
 
 pub(super) async fn export(
     store: &Store,
@@ -22,7 +24,22 @@ pub(super) async fn export(
         ExportFormat::Skill => best_skill(store, &run).await?,
         ExportFormat::Yaml => to_yaml(&store.run_row(&run).await?.config)?,
     };
-    match &args.output {
+    hand_out(args.output.as_deref(), &text, output).await
+}
+
+/// Every exchange of a finished run with a model.
+pub(super) async fn cassette(
+    hosting: &Hosting,
+    args: &CassetteArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let run = find(hosting.store(), &args.run).await?;
+    let cassette = hosting.cassette(&run).await?;
+    hand_out(args.output.as_deref(), &cassette.text(), output).await
+}
+
+async fn hand_out(path: Option<&Path>, text: &str, output: &Output) -> anyhow::Result<Exit> {
+    match path {
         Some(path) => {
             tokio::fs::write(path, text)
                 .await

@@ -28,7 +28,7 @@ use skillopt_models::cassette::{
     Answer, Cassette, DataMark, Draw, Exchange, Header, Question, RecordedFailure,
 };
 use skillopt_store::{RunRow, Store};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -70,14 +70,18 @@ impl Hosting {
     }
 
     /// Events that say what the run was made on and which calls failed for good.
-    async fn kept_events(&self, run: &RunId) -> Result<HashMap<String, EventKind>, skillopt_store::StoreFailure> {
+    async fn kept_events(
+        &self,
+        run: &RunId,
+    ) -> Result<HashMap<String, EventKind>, skillopt_store::StoreFailure> {
         let (mut kept, mut seq) = (HashMap::new(), 0);
         loop {
             let events = self.store().events_after(run, seq, 1000).await?;
             let Some(last) = events.last() else { return Ok(kept) };
             seq = last.seq;
-            let is_needed =
-                |kind: &EventKind| matches!(kind, EventKind::Planned(_) | EventKind::Warning { .. });
+            let is_needed = |kind: &EventKind| {
+                matches!(kind, EventKind::Planned(_) | EventKind::Warning { .. })
+            };
             kept.extend(
                 events
                     .into_iter()
@@ -145,16 +149,12 @@ impl Hosting {
 }
 
 fn header(row: &RunRow, plan: Option<&RunPlan>, skill: String) -> Header {
-    let config = match flat_json(&row.config) {
-        Value::Object(map) => map,
-        _ => serde_json::Map::new(),
-    };
     Header {
         format: String::new(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         about: row.name.clone(),
         run: row.id.to_string(),
-        config,
+        config: flat_json(&row.config),
         data: plan.map(|plan| DataMark {
             sha256: plan.data.clone(),
             n_train: plan.n_train,
@@ -167,22 +167,27 @@ fn header(row: &RunRow, plan: Option<&RunPlan>, skill: String) -> Header {
 
 /// Exchanges as they come.
 #[derive(Debug, Default)]
-struct Tape(Mutex<Vec<Exchange>>);
+struct Tape(Mutex<Taped>);
+
+#[derive(Debug, Default)]
+struct Taped {
+    known: HashSet<Sha256Hex>,
+    exchanges: Vec<Exchange>,
+}
 
 impl Tape {
-    fn push(&self, exchange: Exchange) {
-        let mut exchanges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A call that failed is tried again, with the same end.
-        let is_known = |other: &Exchange| other.role == exchange.role && other.question == exchange.question;
-        if !exchanges.iter().any(is_known) {
-            exchanges.push(exchange);
+    fn push(&self, key: Sha256Hex, exchange: Exchange) {
+        let mut taped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A call that failed is tried again, with the same end; a text may be measured twice.
+        if taped.known.insert(key) {
+            taped.exchanges.push(exchange);
         }
     }
 
     /// Stage by stage in the order of the run; within a stage in the order of what was asked, because calls that are
     /// made at the same time have no order of their own.
     fn exchanges(&self) -> Vec<Exchange> {
-        let mut exchanges = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut exchanges = self.0.lock().unwrap_or_else(PoisonError::into_inner).exchanges.clone();
         let mut places: HashMap<String, usize> = HashMap::new();
         for exchange in &exchanges {
             let next = places.len();
@@ -190,7 +195,9 @@ impl Tape {
         }
         exchanges.sort_by_cached_key(|exchange| {
             let asked = match &exchange.question {
-                Question::Recorded { messages, .. } => messages.iter().map(|m| m.content.clone()).collect(),
+                Question::Recorded { messages, .. } => {
+                    messages.iter().map(|m| m.content.clone()).collect()
+                }
                 Question::Rule { .. } => Vec::new(),
             };
             (places.get(&place(exchange)).copied(), asked)
@@ -215,12 +222,16 @@ struct Recorder {
 }
 
 impl Recorder {
-    async fn look(&self, key: &Sha256Hex) -> Result<(String, Result<ChatReply, ModelError>), ModelError> {
+    async fn look(
+        &self,
+        key: &Sha256Hex,
+    ) -> Result<(String, Result<ChatReply, ModelError>), ModelError> {
         let found = self.store.find_call(key).await.map_err(|err| not_recorded(err.to_string()))?;
         if let Some(call) = found {
             return Ok((call.model, Ok(call.reply)));
         }
-        let failed = self.store.find_failed_call(key).await.map_err(|err| not_recorded(err.to_string()))?;
+        let failed =
+            self.store.find_failed_call(key).await.map_err(|err| not_recorded(err.to_string()))?;
         match failed {
             Some((kind, message)) => {
                 let billed = Billed::default();
@@ -265,7 +276,7 @@ impl Model for Recorder {
     ) -> Result<ChatReply, ModelError> {
         let key = ledger_key(&self.identity, request, sample);
         let (model, answer) = self.look(&key).await?;
-        self.tape.push(Exchange {
+        let exchange = Exchange {
             role: self.role,
             purpose: Some(request.purpose),
             phase: Some(request.phase.clone()),
@@ -287,7 +298,8 @@ impl Model for Recorder {
                 }
             },
             line: 0,
-        });
+        };
+        self.tape.push(key, exchange);
         answer
     }
 }

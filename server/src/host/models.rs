@@ -38,6 +38,9 @@ impl Hosting {
     /// The key of a role; `None` when no variable holds one, as local servers allow.
     fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
         let settings = config.role(role);
+        if settings.is_simulated() {
+            return Ok(None);
+        }
         let named = &settings.api_key_env;
         match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
             Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
@@ -75,13 +78,12 @@ fn model_with(
     endpoints: &Arc<Endpoints>,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
     let settings = config.role(role);
-
     match (settings.backend, role) {
         (BackendKind::Mock, Role::Target) => Ok(Arc::new(MockTarget::new(settings))),
         (BackendKind::Mock, Role::Optimizer) => Ok(Arc::new(MockOptimizer::new(settings))),
         (BackendKind::Replay, _) => {
             let cassette = read_cassette(&config.cassette)?;
-            Ok(Arc::new(ReplayModel::new(role, settings, Arc::new(cassette))))
+            Ok(Arc::new(ReplayModel::new(role, &settings.model, Arc::new(cassette))))
         }
         (BackendKind::OpenaiCompatible, _) => {
             let setup = HttpModelSetup {

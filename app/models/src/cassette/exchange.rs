@@ -99,7 +99,8 @@ impl Exchange {
     #[must_use]
     pub fn holds_for(&self, role: Role, request: &ChatRequest) -> bool {
         let Question::Rule { contains, lacks } = &self.question else { return false };
-        let occurs = |text: &String| request.messages.iter().any(|said| said.content.contains(text));
+        let occurs =
+            |text: &String| request.messages.iter().any(|said| said.content.contains(text));
         self.role == role
             && self.purpose.is_none_or(|purpose| purpose == request.purpose)
             && self.phase.as_ref().is_none_or(|phase| *phase == request.phase)
@@ -239,9 +240,7 @@ impl Line {
             (None, None) => None,
         };
         let answer = match (text, self.error) {
-            (Some(text), None) => {
-                Answer::Reply { text, finish: self.finish, usage: self.usage }
-            }
+            (Some(text), None) => Answer::Reply { text, finish: self.finish, usage: self.usage },
             (None, Some(failure)) => Answer::Failure(failure),
             (Some(_), Some(_)) => return Err("has both a reply and an `error`".into()),
             (None, None) => return Err("has no answer; give `reply`, `json` or `error`".into()),

@@ -20,16 +20,14 @@ pub(super) fn miss(cassette: &Cassette, role: Role, request: &ChatRequest, draw:
     );
     let nearest = nearest(cassette, role, request);
     match nearest {
-        Some(exchange) => format!("{call}; nearest is {}", described(exchange, role, request, draw)),
+        Some(exchange) => {
+            format!("{call}; nearest is {}", described(exchange, role, request, draw))
+        }
         None => format!("{call}, and none for this role at all"),
     }
 }
 
-fn nearest<'a>(
-    cassette: &'a Cassette,
-    role: Role,
-    request: &ChatRequest,
-) -> Option<&'a Exchange> {
+fn nearest<'a>(cassette: &'a Cassette, role: Role, request: &ChatRequest) -> Option<&'a Exchange> {
     let of_role = || cassette.exchanges().iter().filter(move |exchange| exchange.role == role);
     let of_purpose: Vec<&Exchange> =
         of_role().filter(|exchange| exchange.purpose == Some(request.purpose)).collect();
@@ -39,7 +37,9 @@ fn nearest<'a>(
     let likeness = |exchange: &Exchange| match &exchange.question {
         Question::Recorded { messages, .. } => similarity(&joined(messages), &asked),
         // One that names the phase was meant for it.
-        Question::Rule { .. } => f64::from(u8::from(exchange.phase.as_ref() == Some(&request.phase))),
+        Question::Rule { .. } => {
+            f64::from(u8::from(exchange.phase.as_ref() == Some(&request.phase)))
+        }
     };
     let mut best: Option<(f64, &Exchange)> = None;
     for exchange in looked_at.into_iter().take(MAX_LOOKED_AT) {
@@ -67,10 +67,18 @@ fn described(exchange: &Exchange, role: Role, request: &ChatRequest, draw: Draw)
             } else if max_tokens == &request.max_tokens {
                 format!(
                     "it is another draw: seed {}, epoch {}, repeat {} was recorded, seed {}, epoch {}, repeat {} is asked for",
-                    recorded.seed, recorded.epoch, recorded.repeat, draw.seed, draw.epoch, draw.repeat
+                    recorded.seed,
+                    recorded.epoch,
+                    recorded.repeat,
+                    draw.seed,
+                    draw.epoch,
+                    draw.repeat
                 )
             } else {
-                format!("its token limit is another one: {max_tokens:?}, not {:?}", request.max_tokens)
+                format!(
+                    "its token limit is another one: {max_tokens:?}, not {:?}",
+                    request.max_tokens
+                )
             }
         }
         Question::Rule { .. } => unmet(exchange, role, request),

@@ -3,7 +3,6 @@
 use super::Cassette;
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use skillopt_domain::config::ModelRole;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::{
@@ -21,10 +20,10 @@ pub struct ReplayModel {
 }
 
 impl ReplayModel {
-    /// Answers for a role.
+    /// Answers for a role, under a name for people.
     #[must_use]
-    pub fn new(role: Role, settings: &ModelRole, cassette: Arc<Cassette>) -> Self {
-        Self { role, name: settings.model.clone(), cassette }
+    pub fn new(role: Role, name: &str, cassette: Arc<Cassette>) -> Self {
+        Self { role, name: name.to_owned(), cassette }
     }
 }
 

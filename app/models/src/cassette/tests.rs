@@ -94,13 +94,19 @@ fn what_is_missing_is_told_with_stage_and_nearest_exchange() {
     let lines = vec![recorded("skill one", "first", "a"), recorded("skill two", "second", "b")];
     let cassette = Cassette::read(&Cassette::new(Header::default(), lines).text()).expect("read");
     let asked = |user: &str, epoch: u32| {
-        cassette.find(Role::Target, &request("skill two", user), &sample(epoch)).expect_err("missing")
+        cassette
+            .find(Role::Target, &request("skill two", user), &sample(epoch))
+            .expect_err("missing")
     };
     let message = asked("second thoughts", 1);
     for part in ["call `qa` in steps/step_0001/rollout", "line 3", "message 2 parts", "thoughts"] {
         assert!(message.contains(part), "{part} is missing in {message}");
     }
-    assert!(asked("second", 2).contains("epoch 1, repeat 0 was recorded"), "{}", asked("second", 2));
+    assert!(
+        asked("second", 2).contains("epoch 1, repeat 0 was recorded"),
+        "{}",
+        asked("second", 2)
+    );
     let none = cassette.find(Role::Optimizer, &request("s", "q"), &sample(1)).expect_err("missing");
     assert!(none.contains("none for this role"), "{none}");
     let rules = Cassette::read(RULES).expect("a cassette");
@@ -113,9 +119,18 @@ fn what_is_missing_is_told_with_stage_and_nearest_exchange() {
 #[case("", "line 1: the file is empty")]
 #[case("{\"format\": \"tape/7\"}", "`format` is `tape/7`")]
 #[case("{\"format\": \"skillopt-cassette/1\"}\n{\"role\": \"target\"}", "line 2: has no answer")]
-#[case("{\"format\": \"skillopt-cassette/1\"}\n\n{\"role\": \"judge\", \"reply\": \"x\"}", "line 3: the exchange cannot be read")]
-#[case("{\"format\": \"skillopt-cassette/1\"}\n{\"role\": \"target\", \"answer\": \"x\"}", "unknown field `answer`")]
-#[case("{\"format\": \"skillopt-cassette/1\"}\n{\"role\": \"target\", \"messages\": [], \"reply\": \"x\"}", "no `draw`")]
+#[case(
+    "{\"format\": \"skillopt-cassette/1\"}\n\n{\"role\": \"judge\", \"reply\": \"x\"}",
+    "line 3: the exchange cannot be read"
+)]
+#[case(
+    "{\"format\": \"skillopt-cassette/1\"}\n{\"role\": \"target\", \"answer\": \"x\"}",
+    "unknown field `answer`"
+)]
+#[case(
+    "{\"format\": \"skillopt-cassette/1\"}\n{\"role\": \"target\", \"messages\": [], \"reply\": \"x\"}",
+    "no `draw`"
+)]
 fn a_line_that_cannot_be_used_is_named(#[case] text: &str, #[case] expect: &str) {
     let message = Cassette::read(text).expect_err("refused").to_string();
     assert!(message.contains(expect), "{message}");
@@ -124,8 +139,7 @@ fn a_line_that_cannot_be_used_is_named(#[case] text: &str, #[case] expect: &str)
 #[tokio::test]
 async fn a_request_that_is_not_in_the_cassette_ends_the_run_and_preflight_is_always_answered() {
     let cassette = Arc::new(Cassette::read(RULES).expect("a cassette"));
-    let model =
-        ReplayModel { role: Role::Optimizer, name: "m".into(), cassette: cassette.clone() };
+    let model = ReplayModel::new(Role::Optimizer, "m", cassette);
     let ask = |purpose| {
         let request = ChatRequest { purpose, ..request("s", "q") };
         let model = model.clone();
