@@ -121,6 +121,20 @@ impl Played {
         }))
     }
 
+    /// The pairs that were shown after an epoch, as `id category`.
+    fn pairs(&self, epoch: u32) -> anyhow::Result<Option<Vec<String>>> {
+        let path = self.out.join(format!("slow_update/epoch_{epoch:02}/comparison_pairs.json"));
+        if !path.exists() {
+            return Ok(None);
+        }
+        let rows = read_json(&path)?;
+        let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let rows = rows.as_array().context("a list")?;
+        Ok(Some(
+            rows.iter().map(|row| format!("{} {}", word(row, "id"), word(row, "category"))).collect(),
+        ))
+    }
+
     /// What came out, in the form of `expected.json`.
     fn outcome(&self) -> anyhow::Result<Value> {
         let rows = history(&self.out)?;
@@ -131,8 +145,8 @@ impl Played {
         for epoch in 1..10 {
             let path = self.out.join(format!("slow_update/epoch_{epoch:02}/slow_result.json"));
             if path.exists() {
-                let result = read_json(&path)?;
-                slow.push(json!({"epoch": epoch, "action": result["action"]}));
+                let action = read_json(&path)?["action"].clone();
+                slow.push(json!({"epoch": epoch, "action": action, "pairs": self.pairs(epoch)?}));
             }
         }
         let best_skill = read_to_string(self.out.join("best_skill.md"))?;
@@ -184,6 +198,7 @@ fn differences(expected: &Value, found: &Value) -> Vec<String> {
 #[case("autonomous")]
 #[case("budget")]
 #[case("buffer")]
+#[case("condense")]
 #[case("density")]
 #[case("full_rewrite")]
 #[case("matching")]
@@ -194,6 +209,7 @@ fn differences(expected: &Value, found: &Value) -> Vec<String> {
 #[case("replies")]
 #[case("rewrite")]
 #[case("schedule")]
+#[case("slow_changed")]
 #[case("slow_forced")]
 #[case("slow_gated")]
 #[case("slow_promoted")]

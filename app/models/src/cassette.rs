@@ -36,7 +36,7 @@ pub struct Header {
     /// The run that was recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// The config of the run, without paths of keys: `section.key` to value.
+    /// The config of the run under the flat names of `config.json`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
     /// Which data the run was made on.
