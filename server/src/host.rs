@@ -2,6 +2,7 @@
 //!
 //! Decides nothing about training. One [`Hosting`] a process, shared by all its runs.
 
+mod cassette;
 mod check;
 mod clock;
 mod config_json;
@@ -16,6 +17,7 @@ mod preflight;
 mod run_folder;
 mod takeover;
 
+pub use cassette::CassetteFailure;
 pub use clock::SystemClock;
 pub use create::{LeaseWish, NewRunRequest};
 pub use error::HostError;

@@ -9,5 +9,6 @@ mod http_serve;
 mod layers;
 mod modes;
 mod python_resume;
+mod replay;
 mod resume;
 mod training;

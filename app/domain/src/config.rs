@@ -9,8 +9,8 @@ mod typed;
 mod value;
 
 pub use modes::{
-    AppendixSource, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy, SkillAware,
-    SlowUpdateMode, UpdateMode,
+    AppendixSource, Compat, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy,
+    SkillAware, SlowUpdateMode, UpdateMode,
 };
 pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};

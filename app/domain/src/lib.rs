@@ -22,6 +22,7 @@ pub mod json;
 pub mod markdown;
 pub mod outcome;
 pub mod proposal;
+pub mod python;
 pub mod run;
 pub mod score;
 pub mod skill;

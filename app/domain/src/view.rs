@@ -278,14 +278,25 @@ impl RunView {
             n: step.current_n,
             tokens: step.skill_tokens,
         });
-        if step.action == Action::AcceptNewBest {
+        if self.is_new_best(step) {
             self.best = Some(BestSkill {
                 step: step.step,
                 version: step.version,
-                skill: step.skill.clone(),
+                // Notes that the Python system writes after the gate are in the current skill only.
+                skill: step.candidate.clone().unwrap_or_else(|| step.skill.clone()),
                 score: step.best_score,
                 n: step.best_n,
             });
+        }
+    }
+
+    /// By its word, or because the best score rose: with the gate off the Python system has one word for all.
+    fn is_new_best(&self, step: &StepSummary) -> bool {
+        let before = self.best.as_ref().and_then(|best| best.score);
+        match step.action {
+            Action::AcceptNewBest => true,
+            Action::ForceAccept => step.best_score > before && before.is_some(),
+            _ => false,
         }
     }
 

@@ -161,6 +161,16 @@ pub fn compare_last(input: &GateInput<'_>) -> Option<(f64, f64, bool)> {
     Some((best, last, last > best + ROUNDING))
 }
 
+/// The tasks that changed between two skills, in the order of the later one.
+pub(crate) fn changes(
+    before: &[TaskOutcome],
+    after: &[TaskOutcome],
+    evaluation: &Evaluation,
+) -> Vec<TaskChange> {
+    let project = |score: TaskScore| evaluation.project(score.hard.get(), score.soft.get());
+    common(before, after).iter().filter_map(|pair| pair.change(project)).collect()
+}
+
 struct Pair<'a> {
     outcome: &'a TaskOutcome,
     before: TaskScore,

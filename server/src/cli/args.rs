@@ -164,6 +164,9 @@ pub(super) enum RunsCommand {
     Show(RunRef),
     /// Write one run as JSON, its best skill, its config as YAML, or a folder for the Python trainer.
     Export(ExportArgs),
+    /// Write all exchanges with models as a file that a run can be trained from without any model. It holds
+    /// every prompt and reply of the run: share it only where the data may be seen.
+    Cassette(CassetteArgs),
     /// Go on with a run that stopped before it was done.
     Resume(ResumeArgs),
     /// Ask for a pause: calls in flight are finished, no new one is made.
@@ -195,6 +198,15 @@ pub(super) struct RunRef {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CassetteArgs {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// The file to write; standard output when left out.
+    #[arg(long, short, alias = "out", value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

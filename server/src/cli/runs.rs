@@ -5,7 +5,7 @@ use super::args::{ListArgs, ResumeArgs, RunRef, RunsCommand};
 use super::follow::Report;
 use super::narrate::{number, spend_line};
 use super::output::Output;
-use super::runs_export::export;
+use super::runs_export::{cassette, export};
 use super::train::{ACTOR, refuse, resume};
 use crate::config::{BadConfig, Environment, cfg_options};
 use crate::host::Hosting;
@@ -27,6 +27,7 @@ pub(super) async fn run(
         RunsCommand::List(args) => list(hosting.store(), &args, output).await,
         RunsCommand::Show(args) => show(hosting.store(), &args, output).await,
         RunsCommand::Export(args) => export(hosting.store(), &args, output).await,
+        RunsCommand::Cassette(args) => cassette(&hosting, &args, output).await,
         RunsCommand::Resume(args) => resume_run(&hosting, &args, output).await,
         RunsCommand::Pause(args) => ask(&hosting, &args, Command::Pause, output).await,
         RunsCommand::Cancel(args) => ask(&hosting, &args, Command::Cancel, output).await,

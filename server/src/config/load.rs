@@ -113,7 +113,9 @@ fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
             })
             .map(|(_, value)| value.to_string())
     };
-    chosen(&own).or_else(|| chosen("model.backend")).is_some_and(|word| word == "mock")
+    chosen(&own)
+        .or_else(|| chosen("model.backend"))
+        .is_some_and(|word| matches!(word.as_str(), "mock" | "replay"))
 }
 
 fn is_blank(value: &Value) -> bool {

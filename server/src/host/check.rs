@@ -4,7 +4,7 @@ use super::Hosting;
 use super::inputs::{Inputs, problem};
 use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
-use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::spend::Role;
 use skillopt_engine::batches::plan;
 use skillopt_engine::splits::Splits;
@@ -52,6 +52,10 @@ impl Hosting {
             Role::Target => "Target",
             Role::Optimizer => "Optimizer",
         };
+        if model.backend == BackendKind::Replay {
+            let detail = "Recorded replies: nothing is sent to any model, and nothing is paid.";
+            return ok(label, format!("replays {}", config.cassette), detail);
+        }
         if model.is_simulated() {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);

@@ -6,8 +6,8 @@ use skillopt_domain::skill::SkillDoc;
 use std::path::{Component, Path, PathBuf};
 
 /// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
-const PATH_KEYS: [&str; 4] =
-    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir"];
+const PATH_KEYS: [&str; 5] =
+    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir", "model.cassette"];
 
 /// Skill and data of a run.
 #[derive(Debug)]

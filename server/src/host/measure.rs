@@ -169,7 +169,7 @@ impl Journal for OnlyProgress {
 
 /// A folder that nobody asked for.
 #[derive(Debug)]
-struct NoFolder;
+pub(super) struct NoFolder;
 
 #[async_trait]
 impl RunFolder for NoFolder {

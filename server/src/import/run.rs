@@ -172,7 +172,8 @@ fn missing_initial(reader: &mut Reader) -> Sha256Hex {
 fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
     let settings = &reader.settings;
     let name = |key: &str| settings.text(key).unwrap_or("unknown").to_owned();
-    let is_simulated = |role: Role| settings.text(&format!("{role}_backend")) == Some("mock");
+    let is_simulated =
+        |role: Role| matches!(settings.text(&format!("{role}_backend")), Some("mock" | "replay"));
     let last = rows.finished.last();
     let epochs = settings.count("num_epochs");
     let steps_per_epoch = settings.count("steps_per_epoch");

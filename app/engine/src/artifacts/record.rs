@@ -23,6 +23,10 @@ pub(super) fn report_row(index: u32, report: &EditReport) -> Value {
 
 /// The Python system's word where it has one for the same thing.
 fn python_status(report: &EditReport) -> String {
+    // By the rules of the Python system the detail is its word.
+    if ["applied_", "skipped_"].iter().any(|start| report.detail.starts_with(start)) {
+        return report.detail.clone();
+    }
     match report.status {
         EditStatus::Applied => format!("applied_{}", report.edit.op.as_str()),
         EditStatus::Protected => "skipped_protected_region".to_owned(),
@@ -95,7 +99,8 @@ pub(super) fn history_row(
         row["rewrite_change_summary"] = json!(rewrite.change_summary);
         row["rewrite_status"] = json!(rewrite.status.as_str());
     }
-    if let Some(appendix) = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref()) {
+    let own = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref());
+    if let Some(appendix) = own.or(facts.appendix.as_ref()) {
         row["n_execution_lapse_notes"] = json!(facts.reflection.lapse_notes.len());
         row["n_appendix_notes_added"] = json!(appendix.n_added);
         row["n_appendix_notes_total"] = json!(appendix.notes.len());
@@ -115,12 +120,13 @@ fn edits(updated: &Updated) -> impl Iterator<Item = &Edit> {
     updated.reports.iter().map(|report| &report.edit)
 }
 
-pub(super) fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
+/// The Python system counts all edits that were chosen as rejected; here it is those that were in the candidate.
+pub(super) fn digest(facts: &StepFacts, summary: &StepSummary, is_python: bool) -> Value {
     let mut digest = json!({
         "step": facts.step,
         "action": summary.action.as_str(),
         "n_total": facts.counts.total(),
-        "n_fail": facts.counts.failed,
+        "n_fail": facts.n_failed(is_python),
         "failure_patterns": facts.reflection.patterns.iter().map(|pattern| json!({
             "pattern": pattern.pattern, "count": pattern.count, "task_ids": pattern.tasks,
         })).collect::<Vec<_>>(),
@@ -134,7 +140,7 @@ pub(super) fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
                 .updated
                 .iter()
                 .flat_map(|updated| &updated.reports)
-                .filter(|report| report.status == EditStatus::Applied)
+                .filter(|report| is_python || report.status == EditStatus::Applied)
                 .map(|report| json!({
                     "op": report.edit.op.as_str(),
                     "content": report.edit.content,

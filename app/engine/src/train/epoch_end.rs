@@ -4,6 +4,7 @@
 use super::TrainState;
 use super::longitudinal::{CompareOrder, Pairs, compare};
 use super::memory::{MemoryOrder, renew};
+use super::python::inject_placeholder;
 use super::slow_update::{SlowOrder, update_slowly};
 use crate::run::{Run, TrainError};
 use serde_json::json;
@@ -24,7 +25,10 @@ pub(super) async fn end_epoch(
     // The last epoch's memory would have no reader.
     let memory = config.optimizer.meta_skill && epoch < config.train.num_epochs;
     if epoch < 2 {
-        skip_first(run, epoch, slow, memory).await?;
+        skip_first(run, epoch, slow && !run.is_python(), memory).await?;
+        if slow && run.is_python() {
+            inject_placeholder(run, state, epoch).await?;
+        }
     } else if slow || memory {
         compare_and_write(run, state, epoch, Wanted { slow, memory }).await?;
     }

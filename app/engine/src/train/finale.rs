@@ -19,6 +19,11 @@ pub(super) async fn select_finally(
     run: &Run<'_>,
     state: &mut TrainState,
 ) -> Result<(), TrainError> {
+    if let Some(mut python) = state.python.take() {
+        let selected = super::python::select_finally(run, state, &mut python).await;
+        state.python = Some(python);
+        return selected;
+    }
     if state.skills.current.text() == state.skills.best.text() {
         return Ok(());
     }

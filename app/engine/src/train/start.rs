@@ -1,5 +1,6 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
+use super::python::{PythonState, start};
 use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
@@ -135,14 +136,20 @@ pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainStat
     run.emit("baseline", EventKind::Baseline(baseline.clone())).await?;
     let mut cache = SelectionCache::default();
     cache.insert(rollouts.set, [&skill.sha(); 2]);
-    Ok(TrainState {
+    let is_python = run.is_python();
+    let mut state = TrainState {
+        python: is_python.then(|| PythonState::new(&baseline)),
         step: 0,
         skills: Standing::initial(&skill),
         epoch_skill: skill,
         memory: String::new(),
-        buffer: StepBuffer::default(),
+        buffer: StepBuffer::new(is_python),
         measured: cache,
         last_was_inconclusive: false,
         artifacts: Artifacts::new(baseline, shape.steps_per_epoch),
-    })
+    };
+    if is_python {
+        start(run, &mut state).await?;
+    }
+    Ok(state)
 }

@@ -17,8 +17,7 @@ pub(super) fn summary_of(
     let verdict = facts.verdict.as_ref();
     let changes =
         |count: fn(&Verdict) -> usize| u32::try_from(verdict.map_or(0, count)).unwrap_or(u32::MAX);
-    let (current, best) =
-        (state.measurement(run, &state.skills.current), state.measurement(run, &state.skills.best));
+    let (current, best) = (state.current_measurement(run), state.best_measurement(run));
     let n = |measured: Option<&Measured>| measured.and_then(|m| m.score).map(|score| score.n);
     let mut spend = SpendByRole::default();
     for stage in &facts.stages {

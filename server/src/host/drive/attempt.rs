@@ -151,7 +151,7 @@ impl Ended {
 
 /// The skill that the run started from. A resumed run takes it from the store: the file may have changed
 /// since, for one by adopting what this very run found.
-async fn initial_skill(
+pub(in crate::host) async fn initial_skill(
     hosting: &Hosting,
     row: &RunRow,
     on_disk: SkillDoc,

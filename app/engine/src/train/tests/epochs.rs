@@ -7,7 +7,7 @@ use skillopt_domain::epoch::{EpochAction, PairCategory};
 use skillopt_domain::skill::Region;
 
 const SLOW: (&str, &str) = ("optimizer.use_slow_update", "true");
-const FORCED: (&str, &str) = ("train.compat", "python");
+const FORCED: (&str, &str) = ("optimizer.slow_update_gate_with_selection", "false");
 const META: (&str, &str) = ("optimizer.use_meta_skill", "true");
 
 fn seen(world: &World, purpose: Purpose) -> Vec<ChatRequest> {
