@@ -137,7 +137,7 @@ async fn rejected_edits_conversations_and_config_rows_are_there() {
         (rejected[1].before, rejected[1].after, rejected[1].n),
         (Some(1.0), Some(0.5), Some(2))
     );
-    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (0, 1));
+    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (Some(0), Some(1)));
     assert_eq!(rejected[0].proposed_again_in, [2]);
     let attempts = scene.attempts(&report.run).await;
     let of_step: Vec<&str> = attempts

@@ -222,6 +222,7 @@ mod tests {
             current_score: Some(0.7),
             candidate_score: Some(0.75),
             n_not_compared: 1,
+            changes_unknown: false,
             changes: [vec![change(Change::Fixed); 4], vec![change(Change::Broke); 2]].concat(),
             reused: false,
             reason: "strictly better than current".into(),
