@@ -81,6 +81,8 @@ pub enum MadeBy {
         /// The epoch that ended.
         epoch: u32,
     },
+    /// Something that the journal does not tell.
+    Unknown,
 }
 
 /// A version of a skill after the first one.
@@ -125,6 +127,7 @@ impl Blame {
             blame = match &version.made_by {
                 // What changed since the last known text has more than one possible origin.
                 _ if !is_current => blame.then(text, |_| Origin::Unknown),
+                MadeBy::Unknown => blame.then(text, |_| Origin::Unknown),
                 MadeBy::SlowUpdate { epoch } => {
                     blame.then(text, |_| Origin::SlowUpdate { epoch: *epoch })
                 }

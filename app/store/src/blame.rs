@@ -34,12 +34,22 @@ impl Store {
         };
         let slow = fold::stored_view(&mut conn, run_no).await?.slow_updates;
         let kept = slow.into_iter().filter(|update| update.action.is_accepted());
-        let slow = kept.map(|update| (update.version, update)).collect();
+        let slow: HashMap<u32, SlowUpdate> = kept.map(|one| (one.version, one)).collect();
         let steps = read_steps(&mut conn, run_no, &versions).await?;
+        let before = read_before(&mut conn, run_no, &versions).await?;
         drop(conn);
         let mut texts = Vec::with_capacity(versions.len());
-        for version in &versions {
-            texts.push(self.skill_text(&version.skill).await?);
+        for (at, version) in versions.iter().enumerate() {
+            let mut known =
+                Known { text: self.skill_text(&version.skill).await?, ..Known::default() };
+            let earlier = at.checked_sub(1).map(|at| &versions[at]);
+            let is_other = |skill: &&Sha256Hex| {
+                earlier.is_some_and(|one| one.skill != **skill && !slow.contains_key(&one.number))
+            };
+            if let Some(skill) = before.get(&version.step).filter(is_other) {
+                known.before = Some(self.skill_text(skill).await?);
+            }
+            texts.push(known);
         }
         let history = History { versions, slow, steps };
         // Thousands of edits may have to be applied again.
@@ -56,6 +66,14 @@ struct Version {
     number: u32,
     step: u32,
     skill: Sha256Hex,
+}
+
+/// The text of a version, and the text before its step where that is not the version before: a folder of the Python
+/// system may have guidance that is no version of its own.
+#[derive(Default)]
+struct Known {
+    text: Option<String>,
+    before: Option<Option<String>>,
 }
 
 /// What a step says about its update.
@@ -75,14 +93,16 @@ struct History {
 }
 
 impl History {
-    fn tell(&self, texts: Vec<Option<String>>) -> Option<(Vec<BlamedLine>, Vec<OriginNote>)> {
+    fn tell(&self, texts: Vec<Known>) -> Option<(Vec<BlamedLine>, Vec<OriginNote>)> {
         let mut texts = texts.into_iter();
-        let initial = texts.next()?;
-        let next: Vec<NextVersion> = self.versions[1..]
-            .iter()
-            .zip(texts)
-            .map(|(version, text)| NextVersion { text, made_by: self.made_by(version) })
-            .collect();
+        let initial = texts.next()?.text;
+        let mut next = Vec::with_capacity(self.versions.len());
+        for (version, known) in self.versions[1..].iter().zip(texts) {
+            if let Some(text) = known.before {
+                next.push(NextVersion { text, made_by: MadeBy::Unknown });
+            }
+            next.push(NextVersion { text: known.text, made_by: self.made_by(version) });
+        }
         let blame = Blame::of(initial, &next)?;
         let mut notes: BTreeMap<Origin, u32> = BTreeMap::new();
         for line in blame.origins() {
@@ -199,6 +219,26 @@ async fn read_versions(
             })
         })
         .collect()
+}
+
+/// The skill after the step before each of these versions, by the version's step.
+async fn read_before(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    versions: &[Version],
+) -> Result<HashMap<u32, Sha256Hex>, StoreFailure> {
+    let earlier: Vec<u32> =
+        versions.iter().filter_map(|version| version.step.checked_sub(1)).collect();
+    let rows: Vec<(i64, String)> = sqlx::query_as(
+        "SELECT step, json_extract(summary_json, '$.skill') FROM steps WHERE run_no = ? \
+         AND step IN (SELECT value FROM json_each(?))",
+    )
+    .bind(run_no)
+    .bind(to_json(&earlier)?)
+    .fetch_all(conn)
+    .await
+    .doing("read steps")?;
+    rows.into_iter().map(|(step, skill)| Ok((small(step) + 1, hash(&skill)?))).collect()
 }
 
 /// The updates of the steps that made these versions.

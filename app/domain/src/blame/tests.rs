@@ -89,6 +89,9 @@ fn what_the_edits_do_not_explain_has_no_edit_and_a_missing_text_makes_it_unknown
     let origins: Vec<Origin> = blame.origins().iter().map(|line| line.origin).collect();
     assert_eq!(origins, [Origin::Initial, Origin::Step { step: 1 }, Origin::Unknown]);
     assert_eq!(Blame::of(Some("a\n".to_owned()), &versions[..2]), None);
+    let foreign = NextVersion { text: Some("a\nx\n".to_owned()), made_by: MadeBy::Unknown };
+    let blame = Blame::of(Some("a\n".to_owned()), &[foreign]).expect("known");
+    assert_eq!(blame.origins()[1].origin, Origin::Unknown);
     let from_nothing = Blame::of(None, &versions[..1]).expect("known");
     assert!(from_nothing.origins().iter().all(|line| line.origin == Origin::Unknown));
 }
