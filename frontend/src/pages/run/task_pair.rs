@@ -116,7 +116,6 @@ fn other_picker(
         .map(|options| {
             view! {
                 <label class="input pair__other">
-                    <span class="muted small">"with"</span>
                     <select aria-label="Compare with" on:change=handler(choose)>{options}</select>
                     <Icon name="down"/>
                 </label>
@@ -154,31 +153,65 @@ fn beside(pair: &TrajectoryPair, old: &str, new: &str) -> AnyView {
     let (left, right) = (&pair.left, &pair.right);
     let n = left.messages.len().max(right.messages.len());
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let shown = (0..n).filter(|at| !pair.same.contains(&place(*at))).map(|at| {
-        let side = |trajectory: &Trajectory, name: &str| match trajectory.messages.get(at) {
+    let is_system = |at: &usize| {
+        let role = |one: &Trajectory| one.messages.get(*at).is_some_and(|one| one.role == "system");
+        role(left) && role(right)
+    };
+    let differs = (0..n).filter(|at| !pair.same.contains(&place(*at)));
+    // The system message holds the skill, whose difference is shown below: it would only push the answers down.
+    let (system, said): (Vec<usize>, Vec<usize>) =
+        differs.partition(|at| pair.skill.is_some() && is_system(at));
+    let turns = |at: usize| {
+        let side = |trajectory: &Trajectory, name: &str| {
+            match trajectory.messages.get(at) {
             Some(message) => {
-                let who = format!("{name}, {}", speaker(&message.role).to_lowercase());
+                let who = format!("{name}, {}", speaker(&message.role).to_ascii_lowercase());
                 view! { <Turn message=message.clone() who/> }.into_any()
             }
             None => view! { <div class="turn"><span class="turn__who">{name.to_owned()}</span><p class="muted">"Nothing more was said."</p></div> }.into_any(),
+        }
         };
-        view! { {side(left, old)}{side(right, new)} }
-    });
+        row(side(left, old), side(right, new))
+    };
     let silent = (n == 0).then(|| {
         view! { <p class="pair__fold">"No call was answered, so there is nothing to read."</p> }
             .into_any()
     });
+    let system: Vec<AnyView> = system.into_iter().map(turns).collect();
+    let said: Vec<AnyView> = said.into_iter().map(turns).collect();
     view! {
         <div class="pair">
-            {head(left, old)}{head(right, new)}
+            {row(head(left, old), head(right, new))}
             {same_turns(pair)}
+            {folded_system(system)}
             {silent}
-            {shown.collect_any()}
-            {scored(left)}{scored(right)}
-            {facts(left)}{facts(right)}
+            {said}
+            {row(scored(left), scored(right))}
+            {row(facts(left), facts(right))}
         </div>
     }
     .into_any()
+}
+
+/// Two views beside each other.
+fn row(left: AnyView, right: AnyView) -> AnyView {
+    view! { <div class="pair__row">{left}{right}</div> }.into_any()
+}
+
+/// The two system messages, shown when asked for.
+fn folded_system(rows: Vec<AnyView>) -> Option<AnyView> {
+    if rows.is_empty() {
+        return None;
+    }
+    Some(
+        view! {
+            <details class="pair__system">
+                <summary><span class="link">"The system messages hold the skills; what differs is shown below"</span></summary>
+                {rows}
+            </details>
+        }
+        .into_any(),
+    )
 }
 
 fn scored(trajectory: &Trajectory) -> AnyView {

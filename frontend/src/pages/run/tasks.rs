@@ -219,12 +219,11 @@ fn filters(
                 <select aria-label="Split" on:change=handler(choose)>{move || purposes.get().into_iter().map(option).collect_any()}</select>
                 <Icon name="down"/>
             </div>
-            <label class="choice small">
+            <label class="choice small" title="Only skills that were kept, no rejected candidates">
                 <input class="check" type="checkbox" prop:checked=move || choices.kept.get().is_some() on:change=handler(keep)/>
-                <span>"kept skills only"</span>
+                <span>"kept only"</span>
             </label>
             <div class="section__end hide-narrow">
-                <span class="small muted">"Sort by"</span>
                 <div class="segmented" role="group" aria-label="Sort by">{ORDERS.into_iter().map(order).collect_any()}</div>
             </div>
         </div>
