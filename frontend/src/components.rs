@@ -3,6 +3,7 @@
 pub(crate) mod adopt_dialog;
 pub(crate) mod confirm;
 pub(crate) mod copy_button;
+pub(crate) mod cost_table;
 pub(crate) mod diff_view;
 pub(crate) mod dynamic;
 pub(crate) mod handler;

@@ -4,6 +4,7 @@
 mod adoptions;
 mod assets;
 mod config;
+mod evidence;
 mod extract;
 mod guard;
 mod headers;

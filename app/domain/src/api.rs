@@ -1,5 +1,9 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod evidence;
+
+pub use evidence::*;
+
 use crate::config::{ConfigProblem, Place};
 use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
@@ -8,7 +12,7 @@ use crate::ids::{AdoptionId, RunId};
 use crate::import::ImportOrigin;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
-use crate::outcome::{Outcome, OutcomeKind, RolloutPurpose};
+use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};
@@ -172,7 +176,7 @@ pub struct RunQuery {
     pub limit: Option<u32>,
 }
 
-/// `GET /runs/{id}`: the row and the folded journal. `view.steps` holds the last 500 steps at most.
+/// `GET /runs/{id}`: the row and the folded journal. `view.steps` holds the last 100 steps at most, without their stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunDetail {
@@ -358,7 +362,7 @@ pub struct WireRow {
     pub identity: String,
 }
 
-/// Curves of a run: columns of the same length, thinned so that no extreme is lost.
+/// Curves of a run: steps without their stages, thinned so that no extreme is lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Curves {
@@ -398,6 +402,8 @@ pub struct StepDetail {
 pub struct RejectedEdit {
     /// The step that proposed it.
     pub step: u32,
+    /// Its place among the edits that the step tried, from 1.
+    pub number: u32,
     /// The edit and its status. `applied` means: it was part of a candidate that the gate rejected.
     pub report: crate::edit::EditReport,
     /// The gate's sentence, or the edit's own reason when it never applied.
@@ -408,17 +414,83 @@ pub struct RejectedEdit {
     pub after: Option<f64>,
     /// Selection tasks behind the scores.
     pub n: Option<u32>,
-    /// Tasks fixed.
-    pub n_fixed: u32,
-    /// Tasks broken.
-    pub n_broke: u32,
+    /// Tasks fixed; `None` when it is not known.
+    pub n_fixed: Option<u32>,
+    /// Tasks broken; `None` when it is not known.
+    pub n_broke: Option<u32>,
     /// Edits with similar words that were proposed in other steps, accepted or not.
     pub proposed_again_in: Vec<u32>,
 }
 
 from_fields! { RejectedEdit {
-    step, report, reason, before, after, n, n_fixed, n_broke, proposed_again_in
+    step, number, report, reason, before, after, n, n_fixed, n_broke, proposed_again_in
 } }
+
+/// Why an edit is in the table of rejected edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RejectedWhy {
+    /// Its candidate lost at the gate.
+    Gate,
+    /// It could not be applied.
+    NotApplied,
+}
+
+impl RejectedWhy {
+    /// Both reasons.
+    pub const ALL: [Self; 2] = [Self::Gate, Self::NotApplied];
+
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gate => "gate",
+            Self::NotApplied => "not_applied",
+        }
+    }
+}
+
+/// Query of `GET /runs/{id}/rejected`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct RejectedQuery {
+    /// Only edits that are there for this reason.
+    pub why: Option<RejectedWhy>,
+    /// Only edits whose text or reason contains this.
+    pub q: Option<String>,
+    /// Only edits that other steps proposed in similar words.
+    pub again: Option<bool>,
+    /// From the page before.
+    pub cursor: Option<String>,
+    /// 1 to 500, default 100.
+    pub limit: Option<u32>,
+}
+
+/// `GET /runs/{id}/rejected`: one page of rejected edits, the newest step first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RejectedPage {
+    /// The rows.
+    #[serde(flatten)]
+    pub page: Page<RejectedEdit>,
+    /// Edits that lost at the gate, with all filters but the reason's.
+    pub n_gate: u64,
+    /// Edits that could not be applied, with all filters but the reason's.
+    pub n_not_applied: u64,
+}
+
+from_fields!(RejectedPage);
+
+impl FromFields for RejectedPage {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            n_gate: fields.take("n_gate")?,
+            n_not_applied: fields.take("n_not_applied")?,
+            page: fields.take_rest()?,
+        })
+    }
+}
 
 /// `GET /runs/{id}/skills/{sha}` and `/skills/{sha}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -442,8 +514,8 @@ pub struct SkillText {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct TrajectoryQuery {
-    /// Only this outcome.
-    pub outcome: Option<OutcomeKind>,
+    /// Only these outcomes.
+    pub outcome: Option<OutcomeFilter>,
     /// Only this purpose.
     pub purpose: Option<RolloutPurpose>,
     /// Only this step.

@@ -7,7 +7,9 @@
 
 pub mod api;
 pub mod appendix;
+pub mod blame;
 pub mod config;
+pub mod cost;
 pub mod curve;
 pub mod density;
 pub mod diff;
@@ -20,6 +22,7 @@ pub mod ids;
 pub mod import;
 pub mod json;
 pub mod markdown;
+pub mod matrix;
 pub mod outcome;
 pub mod proposal;
 pub mod python;

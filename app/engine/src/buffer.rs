@@ -230,6 +230,7 @@ mod tests {
                 current_score: Some(0.5),
                 candidate_score: Some(0.25),
                 n_not_compared: 0,
+                changes_unknown: false,
                 changes: vec![],
                 reused: false,
                 reason: "0.500 → 0.250 on 4 tasks".into(),

@@ -69,6 +69,7 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
         current_score: current.map(|mean| project_mean(mean) + input.bonus.current),
         candidate_score: candidate.map(|mean| project_mean(mean) + input.bonus.candidate),
         n_not_compared: count(input.candidate.len().saturating_sub(pairs.len())),
+        changes_unknown: false,
         changes: pairs
             .iter()
             .filter_map(|pair| pair.change(project))

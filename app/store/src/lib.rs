@@ -6,6 +6,7 @@
 
 mod adoptions;
 mod audit;
+mod blame;
 mod blobs;
 mod curves;
 mod error;
@@ -16,6 +17,7 @@ mod lease;
 mod ledger;
 mod lifecycle;
 mod live;
+mod matrix;
 mod open;
 mod outcomes;
 mod reading;

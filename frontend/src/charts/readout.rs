@@ -67,8 +67,7 @@ fn step_rows(point: &ScorePoint, action: Action, is_share: bool) -> Vec<AnyView>
     ));
     rows.push(row(Some(line_key("1")), "best", fmt::score(point.best).into_any()));
     if point.candidate.is_some() {
-        let flips = format!("{} fixed, {} broke", point.fixed, point.broke);
-        rows.push(row(None, "tasks", flips.into_any()));
+        rows.push(row(None, "tasks", fmt::flips(point.fixed, point.broke).into_any()));
     }
     rows.push(row(None, "edit budget", point.budget.into_any()));
     rows

@@ -4,6 +4,7 @@ mod adopt;
 mod adopt_state;
 mod charts_data;
 mod config;
+mod costs;
 mod curves;
 mod edits_table;
 mod epoch_story;
@@ -20,6 +21,7 @@ mod receipts;
 mod rejected;
 mod rejected_table;
 mod skill;
+mod skill_blame;
 mod skill_text;
 mod stands_out;
 mod state;
@@ -31,6 +33,10 @@ mod steps;
 mod steps_rail;
 mod story_parts;
 mod tab;
+mod task_pair;
+mod task_words;
+mod tasks;
+mod tasks_matrix;
 mod trajectories;
 mod trajectory_detail;
 mod trajectory_filters;
@@ -131,6 +137,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
             Some(RunTab::Skill) => view! { <skill::SkillTab run/> }.into_any(),
             Some(RunTab::Epochs) => view! { <epochs::EpochsTab run/> }.into_any(),
             Some(RunTab::Rejected) => view! { <rejected::RejectedTab run/> }.into_any(),
+            Some(RunTab::Tasks) => view! { <tasks::TasksTab run/> }.into_any(),
             Some(RunTab::Trajectories) => view! { <trajectories::TrajectoriesTab run/> }.into_any(),
             Some(RunTab::Config) => view! { <config::ConfigTab run/> }.into_any(),
             Some(RunTab::Events) => view! { <events::EventsTab run/> }.into_any(),

@@ -181,6 +181,7 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
     let current_n =
         reader.n_selection_of(if facts.action.is_accepted() { &base } else { &walk.measured });
     let current_score = fields.gate_score("current_score", &mut reader.findings);
+    let flips = facts.gated.as_ref().map_or(Some((0, 0)), |gated| gated.verdict.flips());
     let summary = StepSummary {
         step: row.step,
         epoch: epoch(&fields, walk, row.step, reader),
@@ -196,8 +197,8 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
             .as_ref()
             .and_then(|gated| gated.verdict.candidate)
             .map(|mean| mean.n),
-        n_fixed: changed(facts, |gated| gated.verdict.n_fixed()),
-        n_broke: changed(facts, |gated| gated.verdict.n_broke()),
+        n_fixed: flips.map(|flips| flips.0),
+        n_broke: flips.map(|flips| flips.1),
         edit_budget: facts.budget,
         n_applied: n_edits(&fields, facts, "applied", reader, |status| {
             status == EditStatus::Applied
@@ -225,10 +226,6 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
 fn epoch(fields: &Fields<'_>, walk: &Walk, step: u32, reader: &mut Reader) -> u32 {
     let told = fields.count("epoch", &mut reader.findings).filter(|epoch| *epoch > 0);
     told.unwrap_or_else(|| (step - 1) / walk.steps_per_epoch.max(1) + 1)
-}
-
-fn changed(facts: &Facts, count: fn(&Gated) -> usize) -> u32 {
-    facts.gated.as_ref().map_or(0, |gated| u32::try_from(count(gated)).unwrap_or(u32::MAX))
 }
 
 fn n_edits(

@@ -94,7 +94,7 @@ async fn a_finished_run_of_version_0_2_shows_all_that_its_folder_knows() {
     });
     assert_eq!(tests, [Some((0.5, 2)), Some((1.0, 2))]);
     let first = &view.steps[0];
-    assert_eq!((first.n_fixed, first.n_broke, first.n_selection), (1, 0, Some(2)));
+    assert_eq!((first.n_fixed, first.n_broke, first.n_selection), (Some(1), Some(0), Some(2)));
     assert_eq!((first.epoch, first.edit_budget, first.n_applied), (1, 4, 1));
     assert_eq!(first.rollout.map(|mean| mean.n), Some(2));
     let plan = view.plan.as_ref().expect("a plan");
@@ -137,7 +137,7 @@ async fn rejected_edits_conversations_and_config_rows_are_there() {
         (rejected[1].before, rejected[1].after, rejected[1].n),
         (Some(1.0), Some(0.5), Some(2))
     );
-    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (0, 1));
+    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (Some(0), Some(1)));
     assert_eq!(rejected[0].proposed_again_in, [2]);
     let attempts = scene.attempts(&report.run).await;
     let of_step: Vec<&str> = attempts
@@ -317,7 +317,7 @@ async fn an_empty_region_changes_no_result_and_guidance_does() {
     let region = |text: &str| {
         format!("{BETTER}\n\n<!-- SLOW_UPDATE_START -->\n{text}\n<!-- SLOW_UPDATE_END -->\n")
     };
-    for (text, expect) in [("", (Some(2), 1)), ("Keep it short.", (None, 0))] {
+    for (text, expect) in [("", (Some(2), Some(1))), ("Keep it short.", (None, None))] {
         let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
         run.accept(1);
         run.skip(2);

@@ -4,8 +4,17 @@ use crate::harness::{Browser, Server, Stage, soon};
 use anyhow::ensure;
 
 const PHONE_PX: u32 = 360;
-const TABS: [&str; 7] =
-    ["", "/steps", "/skill", "/rejected", "/trajectories", "/config", "/events"];
+const TABS: [&str; 9] = [
+    "",
+    "/steps",
+    "/skill",
+    "/skill?view=blame",
+    "/rejected",
+    "/tasks",
+    "/trajectories",
+    "/config",
+    "/events",
+];
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let fresh = Server::start().await?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use skillopt_domain::config::SlowUpdateMode;
 use skillopt_domain::event::EventKind;
 use skillopt_domain::run::Phase;
-use skillopt_domain::spend::SpendByRole;
+use skillopt_domain::spend::{SpendByRole, Spent};
 use std::time::Duration;
 
 /// Ends an epoch.
@@ -103,8 +103,14 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
-    fn start(run: &Run<'_>) -> Self {
+    pub(super) fn start(run: &Run<'_>) -> Self {
         Self { since: run.ports.clock.monotonic(), spent: run.calls.meter.spend() }
+    }
+
+    /// Time and spend so far.
+    pub(super) fn spent(&self, run: &Run<'_>) -> Spent {
+        let (wall_ms, spend) = self.read(run);
+        Spent { wall_ms, spend }
     }
 
     /// Milliseconds and spend so far.

@@ -1,5 +1,6 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
+use super::epoch_end::Stopwatch;
 use super::python::{PythonState, start};
 use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
@@ -10,7 +11,7 @@ use crate::ports::{ChatRequest, Message, ModelErrorKind, Purpose, Task};
 use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
 use crate::splits::Splits;
-use skillopt_domain::event::{EventKind, RunPlan};
+use skillopt_domain::event::{EventKind, Measured, RunPlan};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::Phase;
@@ -117,7 +118,7 @@ pub(super) async fn preflight_role(run: &Run<'_>, role: Role) -> Result<u64, Tra
 
 pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainState, TrainError> {
     run.emit("phase/baseline", EventKind::PhaseStarted(Phase::Baseline)).await?;
-    let skill = run.input.skill.clone();
+    let (skill, stopwatch) = (run.input.skill.clone(), Stopwatch::start(run));
     let rollouts = measure_skill(
         run,
         MeasureOrder {
@@ -132,7 +133,8 @@ pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainStat
         },
     )
     .await?;
-    let baseline = measured(run, &skill, &rollouts.set);
+    let cost = Some(stopwatch.spent(run));
+    let baseline = Measured { cost, ..measured(run, &skill, &rollouts.set) };
     run.emit("baseline", EventKind::Baseline(baseline.clone())).await?;
     let mut cache = SelectionCache::default();
     cache.insert(rollouts.set, [&skill.sha(); 2]);

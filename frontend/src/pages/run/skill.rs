@@ -26,10 +26,12 @@ pub(super) enum SkillView {
     Raw,
     Unified,
     SideBySide,
+    Blame,
 }
 
 impl SkillView {
-    pub(super) const ALL: [Self; 4] = [Self::Rendered, Self::Raw, Self::Unified, Self::SideBySide];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Rendered, Self::Raw, Self::Unified, Self::SideBySide, Self::Blame];
 
     pub(super) fn label(self) -> &'static str {
         match self {
@@ -37,6 +39,7 @@ impl SkillView {
             Self::Raw => "Raw",
             Self::Unified => "Unified",
             Self::SideBySide => "Side by side",
+            Self::Blame => "Blame",
         }
     }
 
@@ -46,6 +49,7 @@ impl SkillView {
             Self::Raw => "raw",
             Self::Unified => "unified",
             Self::SideBySide => "split",
+            Self::Blame => "blame",
         }
     }
 
@@ -197,7 +201,7 @@ mod tests {
         for view in SkillView::ALL {
             assert_eq!(view.to_string().parse(), Ok(view));
         }
-        assert!("blame".parse::<SkillView>().is_err());
+        assert!("other".parse::<SkillView>().is_err());
     }
 
     #[test]

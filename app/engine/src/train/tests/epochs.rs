@@ -3,6 +3,7 @@
 use super::optimizer::{able, answer, section_of};
 use super::*;
 use serde_json::json;
+use skillopt_domain::cost::CostPart;
 use skillopt_domain::epoch::{EpochAction, PairCategory};
 use skillopt_domain::skill::Region;
 
@@ -292,4 +293,23 @@ fn the_forecast_counts_what_happens_between_epochs() {
     assert_eq!(with.target_calls_max - without.target_calls_max, 4 * 8);
     let limited = forecast(&[("evaluation.sel_env_num", "2"), ("evaluation.test_env_num", "1")]);
     assert!(limited.target_calls_max < forecast(&[]).target_calls_max);
+}
+
+#[tokio::test]
+async fn what_the_parts_of_a_run_cost_adds_up_to_all_that_it_spent() {
+    let world = World::with(target_reply, able);
+    let journal = Arc::new(MemoryJournal::default());
+    let report = world.run(&input(&[SLOW, META]), journal.clone()).await.expect("done");
+    let mut view = RunView::of(&journal.events());
+    view.spend = report.spend;
+    let rows = view.cost_rows();
+    assert_eq!(skillopt_domain::cost::total_of(&rows), report.spend);
+    let parts: Vec<CostPart> = rows.iter().map(|row| row.part).collect();
+    for part in [CostPart::Baseline, CostPart::Evaluate, CostPart::SlowUpdate, CostPart::FinalTest]
+    {
+        assert!(parts.contains(&part), "{part:?} is not among {parts:?}");
+    }
+    // Nothing but the preflight is left over, one call a role.
+    let other = rows.last().filter(|row| row.part == CostPart::Other).expect("a preflight");
+    assert_eq!((other.spend.target.calls, other.spend.optimizer.calls), (1, 1));
 }
