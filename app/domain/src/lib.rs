@@ -7,6 +7,7 @@
 
 pub mod api;
 pub mod appendix;
+pub mod compare;
 pub mod config;
 pub mod curve;
 pub mod density;
@@ -20,6 +21,8 @@ pub mod ids;
 pub mod import;
 pub mod json;
 pub mod markdown;
+pub mod noise;
+pub mod origin;
 pub mod outcome;
 pub mod proposal;
 pub mod run;

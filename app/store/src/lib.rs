@@ -7,6 +7,7 @@
 mod adoptions;
 mod audit;
 mod blobs;
+mod compare;
 mod curves;
 mod error;
 mod fold;
@@ -17,6 +18,7 @@ mod ledger;
 mod lifecycle;
 mod live;
 mod open;
+mod origins;
 mod outcomes;
 mod reading;
 mod rejected;
@@ -29,6 +31,7 @@ mod trajectories;
 
 pub use adoptions::{Adoption, AdoptionState, Begun, NewAdoption};
 pub use audit::AuditRow;
+pub use compare::ComparedParts;
 pub use error::{AdoptionError, LeaseError, OpenError, StoreFailure, TransitionError};
 pub use imports::{Imported, ImportedEvent, ImportedRun, ImportedSet};
 pub use journal::RunJournal;
