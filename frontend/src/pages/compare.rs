@@ -20,8 +20,8 @@ use crate::state::page::{self, Crumb};
 use crate::state::query::{QueryValue, query_value};
 use config::ConfigDifferences;
 use leptos::prelude::*;
-use notes::Notes;
-use results::{Pairs, Results};
+use notes::notes;
+use results::{pairs_in_words, results};
 use skillopt_domain::compare::{Compared, ComparedRun};
 use skills::Skills;
 use std::collections::BTreeSet;
@@ -114,7 +114,7 @@ fn Body(compared: Compared, chosen: Chosen) -> impl IntoView {
     let base = compared.base;
     let several = if n > 1 {
         view! {
-            <Pairs runs names pairs=pairs.clone() base=base.clone()/>
+            {pairs_in_words(runs, names, pairs.clone(), base.as_ref())}
             <ConfigDifferences keys=compared.keys names/>
             <Skills runs names/>
         }
@@ -129,8 +129,8 @@ fn Body(compared: Compared, chosen: Chosen) -> impl IntoView {
                 <a class="button" href=add><Icon name="plus"/>"Add or remove runs"</a>
             </div>
         </div>
-        <Notes cautions=compared.cautions missing=compared.missing/>
-        <Results runs names pairs base chosen/>
+        {notes(compared.cautions, &compared.missing)}
+        {results(runs, names, &pairs, base.as_ref(), chosen)}
         <section class="panel section" aria-labelledby="overlay-title">
             <OverlayChart overlay over=over_now on_over note/>
         </section>

@@ -5,8 +5,7 @@ use crate::components::icon::Icon;
 use leptos::prelude::*;
 use skillopt_domain::compare::{Caution, CautionKind};
 
-#[component]
-pub(super) fn Notes(cautions: Vec<Caution>, missing: Vec<String>) -> impl IntoView {
+pub(super) fn notes(cautions: Vec<Caution>, missing: &[String]) -> AnyView {
     let missing = (!missing.is_empty()).then(|| {
         let text = format!("Not there, and left out: {}.", missing.join(", "));
         callout("error", "error", "Some runs were not found.", text)
@@ -18,7 +17,7 @@ pub(super) fn Notes(cautions: Vec<Caution>, missing: Vec<String>) -> impl IntoVi
         };
         callout(status, icon, title(caution.kind), caution.message)
     });
-    view! { <div class="stack run-detail">{missing}{cautions.collect_any()}</div> }
+    view! { <div class="stack run-detail">{missing}{cautions.collect_any()}</div> }.into_any()
 }
 
 fn title(kind: CautionKind) -> &'static str {

@@ -18,19 +18,18 @@ use skillopt_domain::noise::{ALPHA, p_words};
 /// Sentences that are shown at once.
 const FEW: usize = 4;
 
-#[component]
-pub(super) fn Results(
+pub(super) fn results(
     runs: StoredValue<Vec<ComparedRun>>,
     names: StoredValue<Vec<String>>,
-    pairs: Vec<ComparedPair>,
-    base: Option<RunId>,
+    pairs: &[ComparedPair],
+    base: Option<&RunId>,
     chosen: Chosen,
-) -> impl IntoView {
+) -> AnyView {
     let rows = runs.with_value(|runs| {
         let names = names.get_value();
         let row = |(at, run): (usize, &ComparedRun)| {
             let pair = pairs.iter().find(|pair| pair.run == run.summary.id);
-            let is_base = base.as_ref() == Some(&run.summary.id);
+            let is_base = base == Some(&run.summary.id);
             result_row((at, names[at].clone()), run, pair, is_base, chosen)
         };
         runs.iter().enumerate().map(row).collect::<Vec<_>>()
@@ -62,6 +61,7 @@ pub(super) fn Results(
             </div>
         </section>
     }
+    .into_any()
 }
 
 fn result_row(
@@ -167,13 +167,12 @@ fn p_class(pair: Option<Paired>) -> &'static str {
 }
 
 /// What each pair shows.
-#[component]
-pub(super) fn Pairs(
+pub(super) fn pairs_in_words(
     runs: StoredValue<Vec<ComparedRun>>,
     names: StoredValue<Vec<String>>,
     pairs: Vec<ComparedPair>,
-    base: Option<RunId>,
-) -> impl IntoView {
+    base: Option<&RunId>,
+) -> AnyView {
     let place =
         |id: &RunId| runs.with_value(|runs| runs.iter().position(|run| run.summary.id == *id));
     let name = |id: &RunId| {
@@ -181,7 +180,7 @@ pub(super) fn Pairs(
             .and_then(|at| names.with_value(|names| names.get(at).cloned()))
             .unwrap_or_default()
     };
-    let base = base.as_ref().map(name).unwrap_or_default();
+    let base = base.map(name).unwrap_or_default();
     let items: Vec<AnyView> = pairs
         .into_iter()
         .map(|pair| view! { <li><b class="medium">{name(&pair.run)}</b>": "{pair.statement}</li> })
@@ -200,6 +199,7 @@ pub(super) fn Pairs(
             {body}
         </section>
     }
+    .into_any()
 }
 
 #[cfg(test)]

@@ -27,42 +27,62 @@ enum State {
 #[component]
 pub(super) fn ImportRun() -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
-    let path = RwSignal::new(String::new());
-    let state = RwSignal::new(State::Asking);
     let show = move |_| {
-        state.set(State::Asking);
         if let Some(dialog) = dialog.get_untracked() {
             // Fails only when it is open already.
             let _ = dialog.show_modal();
         }
     };
-    let close = move || {
-        if let Some(dialog) = dialog.try_get_untracked().flatten() {
-            dialog.close();
-        }
-    };
-    let ask = move |dry_run: bool| {
-        let request = ImportRequest { path: path.get_untracked().trim().to_owned(), dry_run };
-        state.set(State::Reading);
-        spawn_local(async move {
-            state.set(match api::import_folder(&request).await {
-                Ok(report) if dry_run => State::Looked(Box::new(report)),
-                Ok(report) => State::Done(Box::new(report)),
-                Err(error) => State::Failed(error),
-            });
+    view! {
+        <button class="button" type="button" on:click=handler(show)><Icon name="folder"/>"Import run"</button>
+        <dialog class="dialog" data-size="wide" aria-labelledby="import-run-title" node_ref=dialog>
+            <div class="dialog__head">
+                <h2 id="import-run-title">"Import a run folder"</h2>
+                <button class="icon-button" type="button" aria-label="Close" title="Close (Esc)" on:click=handler(move |_| close(dialog))>
+                    <Icon name="x"/>
+                </button>
+            </div>
+            <ImportForm dialog/>
+        </dialog>
+    }
+}
+
+fn close(dialog: NodeRef<html::Dialog>) {
+    if let Some(dialog) = dialog.try_get_untracked().flatten() {
+        dialog.close();
+    }
+}
+
+/// Asks the server; a look writes nothing.
+fn ask(path: RwSignal<String>, state: RwSignal<State>, dry_run: bool) {
+    let request = ImportRequest { path: path.get_untracked().trim().to_owned(), dry_run };
+    state.set(State::Reading);
+    spawn_local(async move {
+        state.set(match api::import_folder(&request).await {
+            Ok(report) if dry_run => State::Looked(Box::new(report)),
+            Ok(report) => State::Done(Box::new(report)),
+            Err(error) => State::Failed(error),
         });
-    };
-    let cannot = move || {
+    });
+}
+
+/// There is something that an import would write.
+fn may_take(state: &State) -> bool {
+    match state {
+        State::Looked(report) => {
+            matches!(report.change, ImportChange::New | ImportChange::Updated)
+        }
+        State::Asking | State::Reading | State::Done(_) | State::Failed(_) => false,
+    }
+}
+
+#[component]
+fn ImportForm(dialog: NodeRef<html::Dialog>) -> impl IntoView {
+    let path = RwSignal::new(String::new());
+    let state = RwSignal::new(State::Asking);
+    let cannot_look = move || {
         path.with(|path| path.trim().is_empty())
             || state.with(|state| matches!(state, State::Reading))
-    };
-    let may_take = move || {
-        state.with(|state| match state {
-            State::Looked(report) => {
-                matches!(report.change, ImportChange::New | ImportChange::Updated)
-            }
-            _ => false,
-        })
     };
     let typed = move |event| {
         path.set(event_target_value(&event));
@@ -81,39 +101,30 @@ pub(super) fn ImportRun() -> impl IntoView {
         }
     };
     view! {
-        <button class="button" type="button" on:click=handler(show)><Icon name="folder"/>"Import run"</button>
-        <dialog class="dialog" data-size="wide" aria-labelledby="import-run-title" node_ref=dialog>
-            <div class="dialog__head">
-                <h2 id="import-run-title">"Import a run folder"</h2>
-                <button class="icon-button" type="button" aria-label="Close" title="Close (Esc)" on:click=handler(move |_| close())>
-                    <Icon name="x"/>
-                </button>
-            </div>
-            <div class="dialog__body">
-                <p class="second">
-                    "A folder of the Python SkillOpt, or of this program from elsewhere, on the machine of the server. It is only read; looking at it first writes nothing at all."
-                </p>
-                <label class="field">
-                    <span class="field__label">"Folder"</span>
-                    <span class="input">
-                        <input
-                            class="mono" autofocus=true autocomplete="off" spellcheck="false" placeholder="~/runs/one"
-                            prop:value=move || path.get() on:input=handler(typed)
-                        />
-                    </span>
-                </label>
-                {move || body()}
-            </div>
-            <div class="dialog__foot">
-                <button class="button" type="button" on:click=handler(move |_| close())>"Close"</button>
-                <button class="button" type="button" disabled=move || cannot() on:click=handler(move |_| ask(true))>
-                    <Icon name="search"/>"Look"
-                </button>
-                <button class="button" data-variant="primary" type="button" disabled=move || !may_take() on:click=handler(move |_| ask(false))>
-                    <Icon name="download"/>"Import"
-                </button>
-            </div>
-        </dialog>
+        <div class="dialog__body">
+            <p class="second">
+                "A folder of the Python SkillOpt, or of this program from elsewhere, on the machine of the server. It is only read; looking at it first writes nothing at all."
+            </p>
+            <label class="field">
+                <span class="field__label">"Folder"</span>
+                <span class="input">
+                    <input
+                        class="mono" autofocus=true autocomplete="off" spellcheck="false" placeholder="~/runs/one"
+                        prop:value=move || path.get() on:input=handler(typed)
+                    />
+                </span>
+            </label>
+            {move || body()}
+        </div>
+        <div class="dialog__foot">
+            <button class="button" type="button" on:click=handler(move |_| close(dialog))>"Close"</button>
+            <button class="button" type="button" disabled=move || cannot_look() on:click=handler(move |_| ask(path, state, true))>
+                <Icon name="search"/>"Look"
+            </button>
+            <button class="button" data-variant="primary" type="button" disabled=move || !state.with(may_take) on:click=handler(move |_| ask(path, state, false))>
+                <Icon name="download"/>"Import"
+            </button>
+        </div>
     }
 }
 
