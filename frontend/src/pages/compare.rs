@@ -79,6 +79,7 @@ fn NoRuns(missing: Vec<String>) -> impl IntoView {
         n => format!("None of the {n} runs in the address is there."),
     };
     view! {
+        <div class="page-head"><h1>"Compare"</h1></div>
         <Empty title="No runs to compare" text=text>
             <a class="button" data-variant="primary" href="/runs"><Icon name="runs"/>"Choose runs"</a>
         </Empty>

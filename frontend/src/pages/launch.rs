@@ -68,6 +68,7 @@ pub(crate) fn LaunchPage() -> impl IntoView {
 #[component]
 fn NoSuchRun() -> impl IntoView {
     view! {
+        <div class="page-head"><h1>"New run"</h1></div>
         <Empty title="No such run" text="The run from which this one should start is not there. The address may have been mistyped.">
             <a class="button" href="/runs">"All runs"</a>
         </Empty>
