@@ -11,9 +11,11 @@ mod drive;
 mod error;
 mod existing;
 mod inputs;
+mod lineage;
 mod measure;
 mod models;
 mod preflight;
+mod resume;
 mod run_folder;
 mod takeover;
 
@@ -21,8 +23,10 @@ pub use cassette::CassetteFailure;
 pub use clock::SystemClock;
 pub use create::{LeaseWish, NewRunRequest};
 pub use error::HostError;
-pub use existing::{Difference, Existing};
+pub use existing::Existing;
+pub use lineage::{DeriveRequest, Derived, Lineage};
 pub use measure::{MeasureRequest, Measured};
+pub use resume::ResumePlan;
 pub use run_folder::DiskRunFolder;
 
 pub(crate) use inputs::{Inputs, absolute};

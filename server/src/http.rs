@@ -3,6 +3,7 @@
 
 mod adoptions;
 mod assets;
+mod compare;
 mod config;
 mod evidence;
 mod extract;

@@ -4,7 +4,7 @@ mod evidence;
 
 pub use evidence::*;
 
-use crate::config::{ConfigProblem, Place};
+use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
 use crate::hash::Sha256Hex;
@@ -12,7 +12,8 @@ use crate::ids::{AdoptionId, RunId};
 use crate::import::ImportOrigin;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
-use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
+use crate::origin::{LaunchOrigin, RunOrigin};
+use crate::outcome::{Outcome, OutcomeFilter, OutcomeKind, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};
@@ -40,6 +41,9 @@ pub struct Problem {
     /// Problems of single fields, for forms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ConfigProblem>,
+    /// What differs from the run that was asked for, with what each difference means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<ConfigDifference>,
 }
 
 /// Stable words for errors.
@@ -61,6 +65,8 @@ pub enum ProblemCode {
     FileChanged,
     /// The config has problems, listed one by one.
     BadConfig,
+    /// The run cannot go on with what differs, listed one by one; a fork can.
+    NeedsFork,
     /// The path may not be written.
     PathNotAllowed,
     /// The body is too large.
@@ -191,6 +197,9 @@ pub struct RunDetail {
     /// Where it came from, for a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportOrigin>,
+    /// The run that it was made from, for a re-run or a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<RunOrigin>,
 }
 
 /// The hard caps of a run.
@@ -221,6 +230,10 @@ pub struct LaunchRequest {
     /// Draw anew, whatever the ledger holds.
     #[serde(default)]
     pub fresh: bool,
+    /// The run from which this one starts: keys that are left out have their defaults, as in a new run, and what
+    /// differs from that run is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<LaunchOrigin>,
 }
 
 /// Answer of `POST /runs`.
@@ -243,6 +256,9 @@ pub struct ConfigCheck {
     pub checks: Vec<Check>,
     /// What the run will do; `None` while there are problems.
     pub forecast: Option<Forecast>,
+    /// What differs from the run that this one starts from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<ConfigDifference>,
 }
 
 /// One line of a preflight.

@@ -2,12 +2,17 @@
 //!
 //! Text formats (YAML) are read elsewhere; here a value arrives with the place that it came from.
 
+mod difference;
 mod modes;
 mod resolve;
 mod schema;
 mod typed;
 mod value;
 
+pub use difference::{
+    ChangeEffect, ConfigDifference, Contents, DATA, SKILL, Sameness, differences, fork_command,
+    needs_fork,
+};
 pub use modes::{
     AppendixSource, Compat, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy,
     SkillAware, SlowUpdateMode, UpdateMode,

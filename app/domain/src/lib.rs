@@ -8,6 +8,7 @@
 pub mod api;
 pub mod appendix;
 pub mod blame;
+pub mod compare;
 pub mod config;
 pub mod cost;
 pub mod curve;
@@ -23,6 +24,8 @@ pub mod import;
 pub mod json;
 pub mod markdown;
 pub mod matrix;
+pub mod noise;
+pub mod origin;
 pub mod outcome;
 pub mod proposal;
 pub mod python;

@@ -21,7 +21,7 @@ mod summary;
 
 pub use measure::{MeasureInput, Measurement, measure};
 pub(crate) use standing::Standing;
-pub use start::preflight_request;
+pub use start::{data_hash, preflight_request};
 pub(crate) use step::StepFacts;
 
 use crate::artifacts::{Artifacts, FinalScores};

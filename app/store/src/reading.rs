@@ -5,6 +5,7 @@ use crate::error::StoreFailure;
 use crate::fold;
 use crate::imports;
 use crate::open::Store;
+use crate::origins;
 use crate::outcomes;
 use crate::runs::{progress_of, summary_of};
 use crate::sql::{Column, Doing, count, from_json, hash, int, small};
@@ -61,6 +62,7 @@ impl Store {
                 .doing("read a run's config")?;
         let resolved: Resolved = from_json("a run's config", &config)?;
         let imported = imports::origin(&mut conn, run).await?;
+        let origin = origins::read(&mut conn, run).await?;
         let config = RunConfig::from_resolved(&resolved).ok();
         // An imported config may lack keys that a run needs; what it says still counts.
         let gate_metric = match resolved.get("evaluation.gate_metric") {
@@ -73,6 +75,7 @@ impl Store {
             gate_metric,
             caps: config.as_ref().map(caps_of).unwrap_or_default(),
             imported,
+            origin,
         })
     }
 

@@ -11,9 +11,11 @@ use skillopt_domain::api::{
 use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
+use skillopt_domain::import::{ImportReport, ImportRequest};
 use skillopt_domain::json::Json;
 use skillopt_domain::matrix::{TaskFilter, TaskOrder};
-use skillopt_domain::outcome::{OutcomeFilter, RolloutPurpose};
+use skillopt_domain::origin::{RerunRequest, ResumeRequest};
+use skillopt_domain::outcome::{OutcomeFilter, OutcomeKind, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 
 pub(crate) async fn about() -> ApiResult<About> {
@@ -60,6 +62,21 @@ pub(crate) enum RunAction {
     Pause,
     Resume,
     Cancel,
+}
+
+/// Goes on with a run that ended before it was done, with other settings.
+pub(crate) async fn resume_with(id: &RunId, request: &ResumeRequest) -> ApiResult<RunStatus> {
+    let changed: StatusChanged = post(&format!("runs/{id}/resume"), request).await?;
+    Ok(changed.status)
+}
+
+/// The same run once more.
+pub(crate) async fn rerun(id: &RunId, request: &RerunRequest) -> ApiResult<Launched> {
+    post(&format!("runs/{id}/rerun"), request).await
+}
+
+pub(crate) async fn import_folder(request: &ImportRequest) -> ApiResult<ImportReport> {
+    post("imports", request).await
 }
 
 pub(crate) async fn act(id: &RunId, action: RunAction) -> ApiResult<RunStatus> {

@@ -28,9 +28,15 @@ impl Inputs {
         Self::both(skill, data)
     }
 
-    /// Reads both and writes nothing.
-    pub(crate) fn preview(config: &RunConfig) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+    /// Reads both and writes nothing. With a text in `skill` that is the initial skill, and its file is not looked at.
+    pub(crate) fn preview(
+        config: &RunConfig,
+        skill: Option<String>,
+    ) -> Result<Self, Vec<ConfigProblem>> {
+        let skill = match skill {
+            Some(text) => Ok(SkillDoc::parse(text)),
+            None => read_skill(&config.env.skill_init),
+        };
         let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
     }

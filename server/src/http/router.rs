@@ -2,8 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, config, evidence, guard, headers, imports, launch, problem, run_parts, runs,
-    stream,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
+    run_parts, runs, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -26,8 +26,11 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(runs::about))
         .routes(routes!(runs::list, launch::launch))
         .routes(routes!(launch::sample))
+        .routes(routes!(launch::rerun))
         .routes(routes!(launch::preflight))
         .routes(routes!(imports::import))
+        .routes(routes!(compare::compare))
+        .routes(routes!(compare::skills))
         .routes(routes!(runs::detail))
         .routes(routes!(runs::pause))
         .routes(routes!(runs::resume))

@@ -66,6 +66,7 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
         steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),
         spend: SpendByRole::default(),
         wall_ms: 0,
+        is_guided: false,
     };
     match baseline {
         Some(measured) => {
@@ -119,9 +120,11 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
 fn walk_steps(reader: &mut Reader, walk: &mut Walk, rows: &Rows) {
     let epochs: Vec<u32> = rows.finished.iter().map(|row| epoch_of(walk, row)).collect();
     for (at, row) in rows.finished.iter().enumerate() {
+        let ends_epoch = epochs.get(at + 1) != epochs.get(at);
+        walk.is_guided = ends_epoch && epochs::is_guided(reader, epochs[at]);
         step::read(reader, walk, row);
-        if epochs.get(at + 1) != epochs.get(at) {
-            epochs::read(reader, epochs[at], row.at_ms);
+        if ends_epoch {
+            epochs::read(reader, walk, epochs[at], row);
         }
     }
     for step in &rows.begun {

@@ -27,6 +27,8 @@ pub(super) struct Walk {
     pub(super) steps_per_epoch: u32,
     pub(super) spend: SpendByRole,
     pub(super) wall_ms: u64,
+    /// Guidance was put into the text after the step at hand, so that its file holds what came later.
+    pub(super) is_guided: bool,
 }
 
 /// What a step's files tell, stage by stage.
@@ -167,7 +169,8 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
         // The file may hold what a slow update made of the accepted text; the score is the candidate's.
         facts.candidate.clone().or(after.clone()).unwrap_or_else(|| walk.current.clone())
     } else {
-        after.clone().unwrap_or_else(|| walk.current.clone())
+        let before = after.clone().filter(|_| !walk.is_guided);
+        before.unwrap_or_else(|| walk.current.clone())
     };
     if facts.action.is_accepted() {
         walk.version += 1;
@@ -176,7 +179,7 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
         walk.best = skill.clone();
     }
     let base = if facts.action.is_accepted() { skill.clone() } else { walk.measured.clone() };
-    let after = after.unwrap_or_else(|| skill.clone());
+    let after = after.filter(|_| !walk.is_guided).unwrap_or_else(|| skill.clone());
     walk.measured = if says_the_same(reader, &base, &after) { base.clone() } else { after.clone() };
     let current_n =
         reader.n_selection_of(if facts.action.is_accepted() { &base } else { &walk.measured });

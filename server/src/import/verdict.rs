@@ -96,7 +96,7 @@ impl Scores {
 }
 
 /// The tasks that changed, by our own gate's arithmetic; `None` without the results of both skills.
-fn compare(reader: &Reader, walk: &Walk, candidate: &Sha256Hex) -> Option<Verdict> {
+pub(super) fn compare(reader: &Reader, walk: &Walk, candidate: &Sha256Hex) -> Option<Verdict> {
     let (current, candidate) =
         (reader.selection_of(&walk.measured), reader.selection_of(candidate));
     let best = reader.selection_of(&walk.best);

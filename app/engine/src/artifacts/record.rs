@@ -36,6 +36,16 @@ fn python_status(report: &EditReport) -> String {
     }
 }
 
+/// The budget of a step; `None` where there is none: without a schedule, and where nothing was proposed, so that the
+/// optimizer was not asked for one.
+fn budget(control: LrControl, facts: &StepFacts) -> Option<u32> {
+    match control {
+        LrControl::Fixed => Some(facts.budget),
+        LrControl::Autonomous => facts.decision.as_ref().map(|_| facts.budget),
+        LrControl::None => None,
+    }
+}
+
 pub(super) fn history_row(
     steps_per_epoch: u32,
     control: LrControl,
@@ -57,7 +67,7 @@ pub(super) fn history_row(
         "n_patches": facts.reflection.n_failure_patches + facts.reflection.n_success_patches,
         "n_failure_patches": facts.reflection.n_failure_patches,
         "n_success_patches": facts.reflection.n_success_patches,
-        "edit_budget": (control != LrControl::None).then_some(facts.budget),
+        "edit_budget": budget(control, facts),
         "lr_control_mode": control.as_str(),
         "action": summary.action.as_str(),
         "reason": summary.reason,

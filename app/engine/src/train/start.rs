@@ -63,8 +63,9 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
     run.write("skills/skill_v0000.md", run.input.skill.text().to_owned()).await
 }
 
-/// Hash of all tasks of all splits, in order.
-fn data_hash(splits: &Splits) -> Sha256Hex {
+/// Hash of all tasks of all splits, in order: what a run's plan names as its data.
+#[must_use]
+pub fn data_hash(splits: &Splits) -> Sha256Hex {
     let mut text = String::new();
     for tasks in [splits.train(), splits.selection(), splits.test()] {
         for task in tasks {

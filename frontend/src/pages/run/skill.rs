@@ -9,6 +9,7 @@ use super::versions::{VersionChoice, VersionPickers, VersionsList};
 use crate::api;
 use crate::components::dynamic::{CollectAny, when};
 use crate::components::handler::handler;
+use crate::components::icon::Icon;
 use crate::components::numbers::Delta;
 use crate::components::states::Empty;
 use crate::fmt;
@@ -172,10 +173,21 @@ fn Head(
             {move || words()}
             <div class="section__end">
                 <ViewSwitch now=Memo::new(now) view_as/>
+                <ForkVersion run version=new/>
                 <AdoptButton run version=new on_written/>
             </div>
         </div>
     }
+}
+
+/// A new run that starts from the version.
+#[component]
+fn ForkVersion(run: RunState, version: Memo<Option<SkillVersion>>) -> impl IntoView {
+    let href = move || {
+        let number = version.with(|version| version.as_ref().map_or(0, |version| version.version));
+        format!("/launch?fork={}&version={number}", run.id())
+    };
+    view! { <a class="button" data-size="sm" href=move || href() title="A new run that starts from this version"><Icon name="fork"/>"Fork"</a> }
 }
 
 #[component]

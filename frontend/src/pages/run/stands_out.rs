@@ -1,10 +1,10 @@
 //! What stands out in a run, in sentences that the numbers at hand prove. Pure, tested.
 
-use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::charts::scale::to_count;
 use crate::fmt;
 use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::StepSummary;
+use skillopt_domain::noise::{ALPHA, p_words, sign_test};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;

@@ -1,9 +1,9 @@
 //! The sentences of a step's story. Pure, tested.
 
 use super::update_words::Item;
-use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::fmt;
 use skillopt_domain::event::{Ranking, ReflectionSummary, StepSummary};
+use skillopt_domain::noise::{ALPHA, p_words, sign_test};
 use skillopt_domain::outcome::OutcomeCounts;
 use skillopt_domain::score::{GateMetric, MeanScore};
 use skillopt_domain::spend::SpendByRole;

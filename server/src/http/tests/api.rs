@@ -18,9 +18,12 @@ async fn openapi_describes_every_route() {
     let document = world.get("/api/v1/openapi.json").await.json();
     let wanted = [
         "get /about",
+        "get /compare",
+        "get /compare/skills",
         "get /runs",
         "post /runs",
         "post /runs/sample",
+        "post /runs/{id}/rerun",
         "post /preflight",
         "post /imports",
         "get /runs/{id}",

@@ -33,6 +33,7 @@ async fn guidance_that_wins_the_gate_is_kept_in_its_region_and_is_the_best() {
     let result = world.folder.file("slow_update/epoch_02/slow_result.json").expect("written");
     assert!(result.contains("accept_new_best"), "{result}");
     assert!(result.contains("\"prev_hard\": 0.25") && result.contains("\"curr_hard\": 0.75"));
+    assert!(result.contains("\"prev_n\": 8") && result.contains("\"curr_n\": 8"), "{result}");
     let summary = world.folder.file("summary.json").expect("written");
     assert!(summary.contains("slow_update_epoch_02"), "{summary}");
 }
