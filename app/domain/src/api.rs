@@ -13,7 +13,7 @@ use crate::import::ImportOrigin;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
 use crate::origin::{LaunchOrigin, RunOrigin};
-use crate::outcome::{Outcome, OutcomeFilter, OutcomeKind, RolloutPurpose};
+use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};

@@ -15,7 +15,7 @@ use skillopt_domain::import::{ImportReport, ImportRequest};
 use skillopt_domain::json::Json;
 use skillopt_domain::matrix::{TaskFilter, TaskOrder};
 use skillopt_domain::origin::{RerunRequest, ResumeRequest};
-use skillopt_domain::outcome::{OutcomeFilter, OutcomeKind, RolloutPurpose};
+use skillopt_domain::outcome::{OutcomeFilter, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 
 pub(crate) async fn about() -> ApiResult<About> {

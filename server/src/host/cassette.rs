@@ -108,7 +108,7 @@ impl Hosting {
         };
         let (target, optimizer) = (model(Role::Target)?, model(Role::Optimizer)?);
         let for_reading = config.clone();
-        let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading)).await;
+        let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading, None)).await;
         let inputs = inputs
             .map_err(|err| CassetteFailure::Differs(err.to_string()))?
             .map_err(|problems| HostError::from(BadConfig(problems)))?;

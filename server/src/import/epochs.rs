@@ -209,6 +209,7 @@ fn told_verdict(
         current_score: walk.current_score.or_else(|| current.map(|mean| reader.project(mean))),
         candidate_score: Some(candidate_score),
         n_not_compared: compared.as_ref().map_or(0, |verdict| verdict.n_not_compared),
+        changes_unknown: compared.is_none(),
         changes: compared.map(|verdict| verdict.changes).unwrap_or_default(),
         reused: false,
         reason: format!("the folder notes `{}`", action.as_str()),

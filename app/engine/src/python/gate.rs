@@ -29,11 +29,11 @@ pub(crate) fn decide(contest: Contest) -> (Action, bool) {
     }
 }
 
-/// The decision with its arithmetic.
+/// The decision with its arithmetic. `changes` is `None` where nobody can say which tasks changed.
 pub(crate) fn verdict(
     contest: Contest,
     (current, candidate): (Option<MeanScore>, MeanScore),
-    changes: Vec<TaskChange>,
+    changes: Option<Vec<TaskChange>>,
     (evaluation, reused): (&Evaluation, bool),
 ) -> Verdict {
     let (action, is_best) = decide(contest);
@@ -54,7 +54,8 @@ pub(crate) fn verdict(
         current_score: Some(contest.current),
         candidate_score: Some(contest.candidate),
         n_not_compared: 0,
-        changes,
+        changes_unknown: changes.is_none(),
+        changes: changes.unwrap_or_default(),
         reused,
         reason: format!(
             "{:.3} → {:.3} on {} tasks, by the rules of the Python system; {ending}",

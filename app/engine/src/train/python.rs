@@ -119,7 +119,9 @@ pub(super) async fn judge(
     let measured = measured_as(sha.clone(), evaluation, (mean, bonus), &set, counts);
     let contest = python.contest(measured.gate_score.unwrap_or_default(), evaluation.use_gate);
     let outcomes = |sha: &Sha256Hex| state.measured.get(sha).map_or(&[][..], |set| &set.outcomes);
-    let changes = changes(outcomes(&python.current.skill), outcomes(&sha), evaluation);
+    let (of_current, of_candidate) = (outcomes(&python.current.skill), outcomes(&sha));
+    let is_known = !of_current.is_empty() && !of_candidate.is_empty();
+    let changes = is_known.then(|| changes(of_current, of_candidate, evaluation));
     let means = (python.current.score, mean);
     let verdict = verdict(contest, means, changes, (evaluation, reused));
     let decision = decide(contest);
@@ -135,7 +137,7 @@ fn measured_as(
     counts: OutcomeCounts,
 ) -> Measured {
     let gate_score = Some(evaluation.project(mean.hard, mean.soft) + bonus);
-    Measured { skill, score: Some(mean), gate_score, counts, set: set.to_owned() }
+    Measured { skill, score: Some(mean), gate_score, counts, set: set.to_owned(), cost: None }
 }
 
 /// The empty appendix that a run with notes starts from. Nobody measures it.
