@@ -131,7 +131,9 @@ impl Played {
         let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
         let rows = rows.as_array().context("a list")?;
         Ok(Some(
-            rows.iter().map(|row| format!("{} {}", word(row, "id"), word(row, "category"))).collect(),
+            rows.iter()
+                .map(|row| format!("{} {}", word(row, "id"), word(row, "category")))
+                .collect(),
         ))
     }
 
