@@ -8,6 +8,7 @@ mod fake_server;
 mod http_serve;
 mod layers;
 mod modes;
+mod python_resume;
 mod replay;
 mod resume;
 mod training;
