@@ -8,5 +8,6 @@ mod fake_server;
 mod http_serve;
 mod layers;
 mod modes;
+mod python_resume;
 mod resume;
 mod training;
