@@ -24,7 +24,13 @@ const GROUPS: [(&str, &[Row]); 4] = [
     ("Go to", &[("Overview", &["g", "o"]), ("Runs", &["g", "r"]), ("Launch", &["g", "l"])]),
     (
         "Tables",
-        &[("Down", &["j"]), ("Up", &["k"]), ("Open", &["Enter"]), ("Find in this page", &["/"])],
+        &[
+            ("Down", &["j"]),
+            ("Up", &["k"]),
+            ("Left, right in the tasks", &["h", "l"]),
+            ("Open", &["Enter"]),
+            ("Find in this page", &["/"]),
+        ],
     ),
     ("Charts", &[("Read out, step by step", &["←", "→"]), ("Zoom in, reset", &["+", "0"])]),
 ];
