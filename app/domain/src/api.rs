@@ -434,12 +434,15 @@ pub struct RejectedEdit {
     pub n_fixed: Option<u32>,
     /// Tasks broken; `None` when it is not known.
     pub n_broke: Option<u32>,
-    /// Edits with similar words that were proposed in other steps, accepted or not.
+    /// Other steps that proposed an edit with similar words, accepted or not.
+    pub n_proposed_again: u32,
+    /// Those steps; a page holds the last 20 of them.
     pub proposed_again_in: Vec<u32>,
 }
 
 from_fields! { RejectedEdit {
-    step, number, report, reason, before, after, n, n_fixed, n_broke, proposed_again_in
+    step, number, report, reason, before, after, n, n_fixed, n_broke,
+    n_proposed_again, proposed_again_in
 } }
 
 /// Why an edit is in the table of rejected edits.

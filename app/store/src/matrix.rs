@@ -68,7 +68,7 @@ impl Store {
             first_row: page.first_row,
             n_rows: to_u32(rows.len()),
             counts: TaskFilter::ALL.map(|filter| to_u32(select(filter).len())).to_vec(),
-            ends: ends(&columns, &grid),
+            ends: ends(purpose, &columns, &grid),
         })
     }
 }
@@ -121,8 +121,12 @@ fn column_of(columns: &[Column], grid: &Grid, shown: &[usize], at: usize) -> Mat
     }
 }
 
-/// The first column and the last one of a version, task by task.
-fn ends(columns: &[Column], grid: &Grid) -> Option<MatrixEnds> {
+/// The first column and the last one of a version, task by task. Batches have other tasks each time, so that there is
+/// nothing to say of them as a whole.
+fn ends(purpose: RolloutPurpose, columns: &[Column], grid: &Grid) -> Option<MatrixEnds> {
+    if !matches!(purpose, RolloutPurpose::Selection | RolloutPurpose::Test) {
+        return None;
+    }
     let kept = |column: &Column| column.version.is_some() && column.repeat == 0;
     let first = columns.iter().position(kept)?;
     let last = columns.iter().rposition(kept).filter(|last| *last > first)?;

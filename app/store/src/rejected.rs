@@ -17,6 +17,8 @@ const SIMILAR: f64 = 0.8;
 /// Rows of a page unless another number is asked for.
 const DEFAULT_LIMIT: u32 = 100;
 const MAX_LIMIT: u32 = 500;
+/// Steps that a row of a page names as having proposed it again.
+const MAX_STEPS: usize = 20;
 
 impl Store {
     /// Edits of rejected candidates and edits that could not be applied, newest first.
@@ -100,8 +102,16 @@ fn page_of(steps: &BTreeMap<u32, Tried>, query: &RejectedQuery, first: usize) ->
     let end = first.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX));
     let (total, next) = (to_u64(rows.len()), (end < rows.len()).then(|| end.to_string()));
     // Only what is shown is compared with all others.
-    let items = rows.into_iter().take(end).skip(first).map(|edit| alike.told(edit)).collect();
+    let told = rows.into_iter().take(end).skip(first).map(|edit| alike.told(edit));
+    let items = told.map(with_last_steps).collect();
     RejectedPage { page: Page { items, next, total }, n_gate, n_not_applied }
+}
+
+/// A row of a page: of thousands of steps the last ones are enough to look at.
+fn with_last_steps(mut edit: RejectedEdit) -> RejectedEdit {
+    let first = edit.proposed_again_in.len().saturating_sub(MAX_STEPS);
+    edit.proposed_again_in.drain(..first);
+    edit
 }
 
 fn why_of(edit: &RejectedEdit) -> RejectedWhy {
@@ -152,6 +162,7 @@ fn turned_down((step, number): (u32, u32), report: &EditReport, verdict: &Verdic
         n: verdict.candidate.map(|score| score.n),
         n_fixed: flips.map(|flips| flips.0),
         n_broke: flips.map(|flips| flips.1),
+        n_proposed_again: 0,
         proposed_again_in: Vec::new(),
     }
 }
@@ -169,6 +180,7 @@ fn not_applied((step, number): (u32, u32), report: &EditReport) -> RejectedEdit 
         n: None,
         n_fixed: None,
         n_broke: None,
+        n_proposed_again: 0,
         proposed_again_in: Vec::new(),
     }
 }
@@ -202,7 +214,8 @@ impl Alike {
     /// The row with the steps that proposed it again.
     fn told(&self, edit: RejectedEdit) -> RejectedEdit {
         let proposed_again_in = self.other_steps(edit.step, &edit.report.edit);
-        RejectedEdit { proposed_again_in, ..edit }
+        let n_proposed_again = u32::try_from(proposed_again_in.len()).unwrap_or(u32::MAX);
+        RejectedEdit { n_proposed_again, proposed_again_in, ..edit }
     }
 
     fn other_steps(&self, step: u32, edit: &Edit) -> Vec<u32> {

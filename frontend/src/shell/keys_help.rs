@@ -35,6 +35,7 @@ const GROUPS: [(&str, &[Row]); 4] = [
         &[
             ("Down", &["j"]),
             ("Up", &["k"]),
+            ("Left, right in the tasks", &["h", "l"]),
             ("Open", &["Enter"]),
             ("Select a run", &["x"]),
             ("Compare the selected runs", &["c"]),

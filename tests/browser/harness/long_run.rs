@@ -28,7 +28,7 @@ pub(crate) const SPIKE_SCORE: f64 = 0.985;
 /// Every so many steps one is kept.
 const KEPT_EVERY: u32 = 12;
 const STEPS_PER_EPOCH: u32 = 500;
-const TASKS: u32 = 6;
+const TASKS: u32 = 4;
 const ID: &str = "0190a0c2-7b1e-7c33-8f00-00000000a110";
 
 /// Writes the run into a data directory.
@@ -137,14 +137,18 @@ impl Writer {
         let mut edits = vec![
             Edit::new(EditOp::Append, None, Some(&words)),
             Edit::new(EditOp::Replace, Some("no such line"), Some("- Nothing.")),
-            Edit::new(EditOp::InsertAfter, Some("# Skill"), Some(&format!("Note {step}."))),
+            Edit::new(
+                EditOp::InsertAfter,
+                Some("- Read the question."),
+                Some(&format!("- Note {step}.")),
+            ),
         ];
         if let Some(old) = self.text.lines().filter(|line| line.starts_with("- Rule")).nth(40) {
             // The text stays of one size.
             edits.push(Edit::new(EditOp::Delete, Some(old), None));
             edits.push(Edit::new(
                 EditOp::Delete,
-                self.text.lines().find(|line| line.starts_with("Note")),
+                self.text.lines().find(|line| line.starts_with("- Note")),
                 None,
             ));
         }
@@ -179,7 +183,9 @@ impl Writer {
         debug_assert!(edits.iter().any(|edit| edit.status == EditStatus::Applied));
         let counts = OutcomeCounts { passed: 4, failed: 6, ..OutcomeCounts::default() };
         let rolled = EventKind::RolledOut { step, score: mean(0.4), counts, sets: Vec::new() };
-        self.tell(format!("step/{step}/rolled_out"), rolled);
+        if action.is_accepted() {
+            self.tell(format!("step/{step}/rolled_out"), rolled);
+        }
         let updated = EventKind::Updated {
             step,
             edits,
@@ -289,7 +295,7 @@ fn outcome(task: u32, step: u32) -> TaskOutcome {
     let passes = (step / (task + 2)).is_multiple_of(2);
     let score = if passes { Score::ONE } else { Score::ZERO };
     TaskOutcome {
-        task: format!("val_{task}").into(),
+        task: format!("val_{task}").as_str().into(),
         title: format!("What is the answer to question {task}?"),
         task_type: "qa".to_owned(),
         outcome: Outcome::Scored {

@@ -52,7 +52,7 @@ pub struct TaskMatrix {
     pub n_rows: u32,
     /// Tasks in all filters, in the order of [`TaskFilter::ALL`].
     pub counts: Vec<u32>,
-    /// All columns together: tasks by the first and the last one, see [`MatrixEnds`].
+    /// First and last kept skill, task by task; only for splits that are measured whole.
     pub ends: Option<MatrixEnds>,
 }
 

@@ -163,7 +163,7 @@ fn the_other_answers_are_read() {
     );
     assert_eq!(problem.code, ProblemCode::BadConfig);
     check::<RejectedEdit>(
-        r#"{"step":1,"number":2,"report":{"op":"append","content":"c","support_count":1,"source_type":"success","merge_level":0,"status":"over_budget","detail":""},"reason":"r","before":0.5,"after":null,"n":4,"n_fixed":0,"n_broke":1,"proposed_again_in":[2,3]}"#,
+        r#"{"step":1,"number":2,"report":{"op":"append","content":"c","support_count":1,"source_type":"success","merge_level":0,"status":"over_budget","detail":""},"reason":"r","before":0.5,"after":null,"n":4,"n_fixed":0,"n_broke":1,"n_proposed_again":2,"proposed_again_in":[2,3]}"#,
     );
     check::<ConfigCheck>(
         r#"{"problems":[],"warnings":[],"checks":[{"label":"l","state":"failed","figure":"f","detail":"d"}],"forecast":{"n_train":1,"n_selection":2,"n_test":3,"steps_per_epoch":1,"total_steps":1,"target_calls_max":9,"optimizer_calls_max":8}}"#,

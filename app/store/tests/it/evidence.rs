@@ -170,6 +170,7 @@ async fn batches_of_a_step_are_one_column_and_compare_with_earlier_ones(#[case] 
     assert_eq!(train.columns.iter().map(|c| (c.step, c.n)).collect::<Vec<_>>(), [(1, 3), (2, 2)]);
     assert_eq!((tasks(&train)[0], train.rows[0].n_broke), ("t0", 1));
     assert!(train.rows[0].cells[1].against.is_some());
+    assert_eq!(train.ends, None, "batches are no two measurements of the same tasks");
     assert_eq!(matrix(&opened, MatrixQuery::default()).await.n_columns, 0);
 }
 

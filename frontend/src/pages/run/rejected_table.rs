@@ -104,7 +104,7 @@ fn step_head(run: RunState, edit: &RejectedEdit) -> impl IntoView + use<> {
 #[component]
 fn RejectedRow(run: RunState, edit: RejectedEdit) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    let again = match edit.proposed_again_in.len() {
+    let again = match edit.n_proposed_again {
         0 => view! { <span class="table__dim">"never"</span> }.into_any(),
         times => view! { <b class="medium">{format!("{times}×")}</b> }.into_any(),
     };
@@ -141,7 +141,11 @@ fn RejectedDrawer(run: RunState, edit: RejectedEdit) -> impl IntoView {
         let links = edit.proposed_again_in.iter().map(|step| {
             view! { " "<a class="link" href=run.step_href(*step)>{format!("step {step}")}</a> }
         });
-        view! { <p>"Something similar was proposed in"{links.collect_any()}</p> }
+        let more = usize::try_from(edit.n_proposed_again)
+            .unwrap_or(0)
+            .saturating_sub(edit.proposed_again_in.len());
+        let more = (more > 0).then(|| format!(" and {more} before"));
+        view! { <p>"Something similar was proposed in"{links.collect_any()}{more}</p> }
     });
     let detail = Some(edit.report.detail.clone())
         .filter(|detail| !detail.is_empty() && *detail != edit.reason);

@@ -23,7 +23,7 @@ use skillopt_domain::edit::SourceType;
 use skillopt_domain::view::SkillVersion;
 
 /// Lines drawn at once.
-const WINDOW: usize = 500;
+const WINDOW: usize = 200;
 
 #[component]
 pub(super) fn BlameView(run: RunState, version: Memo<Option<SkillVersion>>) -> impl IntoView {

@@ -21,7 +21,7 @@ use skillopt_domain::skill::{Eol, SkillWarning};
 use skillopt_domain::view::SkillVersion;
 
 /// Lines of raw text that are drawn.
-const MAX_LINES: usize = 5000;
+const MAX_LINES: usize = 1000;
 
 #[component]
 pub(super) fn SkillTexts(

@@ -126,7 +126,8 @@ fn foot(page: &TaskMatrix, choices: Choices) -> AnyView {
     let (rows, columns) = (count(page.rows.len()), count(page.columns.len()));
     let first_column = page.columns.first().map_or(0, |column| column.place);
     let tasks = span_words("Tasks", page.first_row, rows, page.n_rows);
-    let skills = span_words("Skills", first_column, columns, page.n_columns);
+    let what = if choices.purpose() == RolloutPurpose::Train { "Batches" } else { "Skills" };
+    let skills = span_words(what, first_column, columns, page.n_columns);
     let (row, column, first_row) = (choices.row, choices.column, page.first_row);
     view! {
         <div class="panel__foot">
@@ -137,8 +138,8 @@ fn foot(page: &TaskMatrix, choices: Choices) -> AnyView {
             </span>
             <span class="row" data-gap="tight">
                 {skills}
-                {step_button("left", "Skills before", first_column > 0, move || column.set(Some(first_column.saturating_sub(COLUMNS))))}
-                {step_button("right", "Skills after", first_column + columns < page.n_columns, move || column.set(Some(first_column + COLUMNS)))}
+                {step_button("left", "Columns before", first_column > 0, move || column.set(Some(first_column.saturating_sub(COLUMNS))))}
+                {step_button("right", "Columns after", first_column + columns < page.n_columns, move || column.set(Some(first_column + COLUMNS)))}
             </span>
         </div>
     }
