@@ -2,6 +2,7 @@
 
 use skillopt_benchmarks::searchqa::{self, Loaded};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::skill::SkillDoc;
 use std::path::{Component, Path, PathBuf};
 
@@ -82,6 +83,11 @@ fn missing_hint(path: &str) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// The beginning of a hash, for people.
+pub(super) fn short(sha: &Sha256Hex) -> &str {
+    &sha.as_str()[..8]
 }
 
 pub(crate) fn problem(path: &str, message: String) -> ConfigProblem {
