@@ -12,6 +12,7 @@ mod secret;
 mod tree;
 
 pub use environment::{Environment, api_key_variable};
+pub(crate) use export::to_python_yaml;
 pub use export::to_yaml;
 pub use flags::{cfg_options, flag, form_changes, form_fields};
 pub use flat::{flat_json, flat_name, path_of_flat};

@@ -9,5 +9,6 @@ mod http_serve;
 mod layers;
 mod modes;
 mod origins;
+mod python_resume;
 mod resume;
 mod training;

@@ -165,7 +165,7 @@ pub(super) enum RunsCommand {
     List(ListArgs),
     /// Show one run.
     Show(RunRef),
-    /// Write one run as JSON, its best skill, or its config as YAML.
+    /// Write one run as JSON, its best skill, its config as YAML, or a folder for the Python trainer.
     Export(ExportArgs),
     /// Go on with a run that stopped before it was done.
     Resume(ResumeArgs),
@@ -266,8 +266,8 @@ pub(super) struct ExportArgs {
     /// What to write.
     #[arg(long, value_enum, default_value = "json")]
     pub(super) format: ExportFormat,
-    /// The file to write; standard output when left out.
-    #[arg(long, short, value_name = "FILE")]
+    /// The file to write, a new folder for `python`; standard output when left out.
+    #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
 }
 
@@ -279,6 +279,8 @@ pub(super) enum ExportFormat {
     Skill,
     /// The config, to train from again.
     Yaml,
+    /// A copy of the run folder in which the Python trainer can go on.
+    Python,
 }
 
 #[derive(Debug, Args)]
