@@ -18,12 +18,14 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`.
+    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`. With a text in
+    /// `skill` that is the initial skill, and its file is not looked at.
     pub(crate) fn load(
         config: &RunConfig,
         generated_dir: &Path,
+        skill: Option<String>,
     ) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+        let skill = initial(config, skill);
         let data =
             searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
@@ -34,10 +36,7 @@ impl Inputs {
         config: &RunConfig,
         skill: Option<String>,
     ) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = match skill {
-            Some(text) => Ok(SkillDoc::parse(text)),
-            None => read_skill(&config.env.skill_init),
-        };
+        let skill = initial(config, skill);
         let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
     }
@@ -51,6 +50,10 @@ impl Inputs {
             (skill, data) => Err(skill.err().into_iter().chain(data.err()).collect()),
         }
     }
+}
+
+fn initial(config: &RunConfig, given: Option<String>) -> Result<SkillDoc, ConfigProblem> {
+    given.map_or_else(|| read_skill(&config.env.skill_init), |text| Ok(SkillDoc::parse(text)))
 }
 
 /// Reads a skill file; an empty path is an empty skill.
