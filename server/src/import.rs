@@ -9,6 +9,7 @@ mod findings;
 mod folder;
 mod identity;
 mod json;
+mod pairs;
 mod proposal;
 mod reader;
 mod rollouts;

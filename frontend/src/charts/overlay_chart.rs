@@ -215,10 +215,11 @@ fn lines(overlay: &Overlay, layout: &Layout) -> AnyView {
         });
         view! { <path class="chart__line" data-series=line.tone data-dash=line.dash d=line.path(&layout.x, &layout.y)/>{dot} }
     });
-    let frame = layout.frame;
-    // What a zoom leaves outside is cut off.
+    // What a zoom leaves outside is cut off; the dots at the ends are not.
+    let (left, width) = (layout.frame.left - 4.0, layout.frame.end() - layout.frame.left + 8.0);
+    let height = layout.frame.height;
     view! {
-        <svg x=frame.left y="0" width=frame.end() - frame.left + 4.0 height=frame.height viewBox=format!("{} 0 {} {}", frame.left, frame.end() - frame.left + 4.0, frame.height)>
+        <svg x=left y="0" width=width height=height viewBox=format!("{left} 0 {width} {height}")>
             {all.collect_any()}
         </svg>
     }
@@ -236,7 +237,8 @@ fn readout_box(overlay: &Overlay, layout: &Layout, over: Over, at: u32) -> AnyVi
     };
     let rows = overlay.lines.iter().take(MAX_VALUES).map(|line| {
         view! {
-            <dt>{stroke_key(line.tone, line.dash)}" "{line.name.clone()}</dt>
+            <dt>{stroke_key(line.tone, line.dash)}</dt>
+            <dt>{line.name.clone()}</dt>
             <dd>{fmt::score(line.at(at))}</dd>
         }
     });

@@ -121,7 +121,7 @@ fn Loaded(setup: Setup, focus: Option<String>) -> impl IntoView {
     focus_field(focus);
     view! {
         <Head title draft=draft presets=setup.presets/>
-        {setup.source.map(|source| view! { <div class="run-detail"><SourceCard source draft/></div> }.into_any())}
+        {setup.source.map(|source| view! { <SourceCard source draft/> }.into_any())}
         <div class="split" data-width="aside">
             <LaunchForm keys=setup.keys draft=draft checking=checking/>
             <Aside draft=draft checking=checking/>

@@ -3,7 +3,7 @@
 
 mod recorder;
 
-use super::drive::initial_skill;
+use super::drive::kept_skill;
 use super::inputs::Inputs;
 use super::measure::NoFolder;
 use super::models::keyless;
@@ -97,13 +97,14 @@ impl Hosting {
             Ok(Arc::new(Recorder { role, inner, identity, store, tape }))
         };
         let (target, optimizer) = (model(Role::Target)?, model(Role::Optimizer)?);
+        let text_kept = kept_skill(self, row).await.map_err(CassetteFailure::Differs)?;
         let for_reading = config.clone();
-        let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading, None)).await;
+        let inputs =
+            tokio::task::spawn_blocking(move || Inputs::preview(&for_reading, text_kept)).await;
         let inputs = inputs
             .map_err(|err| CassetteFailure::Differs(err.to_string()))?
             .map_err(|problems| HostError::from(BadConfig(problems)))?;
-        let skill =
-            initial_skill(self, row, inputs.skill).await.map_err(CassetteFailure::Differs)?;
+        let skill = inputs.skill;
         let text = skill.text().to_owned();
         // Nothing is paid now, so that no cap can be reached.
         config.limits = Limits {

@@ -1,6 +1,6 @@
 //! New runs from other runs: the config with changes, the initial skill from a version, and the list of what differs.
 
-use super::inputs::{problem, read_skill, with_absolute_paths};
+use super::inputs::{problem, read_skill, short, with_absolute_paths};
 use super::{HostError, Hosting};
 use crate::config::{BadConfig, changed, flag};
 use skillopt_domain::api::ConfigCheck;
@@ -190,8 +190,8 @@ fn skill_difference(plan: Option<&RunPlan>, start: &Start) -> Option<ConfigDiffe
     let (plan, version, sha) = (plan?, start.version?, start.sha.as_ref()?);
     (plan.initial_skill != *sha).then(|| ConfigDifference {
         path: SKILL.to_owned(),
-        before: Some(format!("v0, hash {}", plan.initial_skill.short())),
-        after: Some(format!("v{version}, hash {}", sha.short())),
+        before: Some(format!("v0, hash {}", short(&plan.initial_skill))),
+        after: Some(format!("v{version}, hash {}", short(sha))),
         effect: ChangeEffect::Results,
         why: "it starts from another text".to_owned(),
     })
@@ -200,8 +200,8 @@ fn skill_difference(plan: Option<&RunPlan>, start: &Start) -> Option<ConfigDiffe
 fn other_tasks(old: &Sha256Hex, new: &Sha256Hex) -> ConfigDifference {
     ConfigDifference {
         path: DATA.to_owned(),
-        before: Some(format!("hash {}", old.short())),
-        after: Some(format!("hash {}", new.short())),
+        before: Some(format!("hash {}", short(old))),
+        after: Some(format!("hash {}", short(new))),
         effect: ChangeEffect::Results,
         why: "the files hold other tasks than when that run began".to_owned(),
     }

@@ -1,7 +1,7 @@
 //! Going on with a run whose config, data or initial skill may have changed since it began: what differs, which of it
 //! is safe, and the config that it goes on with.
 
-use super::inputs::{Inputs, read_skill, with_absolute_paths};
+use super::inputs::{Inputs, read_skill, short, with_absolute_paths};
 use super::{HostError, Hosting};
 use crate::config::run_config;
 use skillopt_domain::config::{
@@ -156,10 +156,10 @@ fn data_difference(plan: &RunPlan, now: &Tasks) -> ConfigDifference {
     let [train, selection, test] = now.sizes;
     ConfigDifference {
         path: DATA.to_owned(),
-        before: Some(format!("{} train tasks, hash {}", plan.n_train, plan.data.short())),
+        before: Some(format!("{} train tasks, hash {}", plan.n_train, short(&plan.data))),
         after: Some(format!(
             "{train} train, {selection} selection, {test} test tasks, hash {}",
-            now.hash.short()
+            short(&now.hash)
         )),
         effect: ChangeEffect::Results,
         why: "the files hold other tasks than when the run began".to_owned(),

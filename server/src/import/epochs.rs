@@ -2,6 +2,7 @@
 //! program would have written.
 
 use super::json::Fields;
+use super::pairs;
 use super::reader::{Reader, mean_of, selection_key};
 use super::rows::Row;
 use super::spend;
@@ -36,6 +37,7 @@ fn known_action(word: &str) -> Option<EpochAction> {
 
 /// Reads what happened at the end of an epoch, after its last step.
 pub(super) fn read(reader: &mut Reader, walk: &mut Walk, epoch: u32, last: &Row) {
+    pairs::read(reader, walk, (epoch, last.step), last.at_ms);
     let file = format!("{}/slow_result.json", slow_dir(epoch));
     if let Some((object, action)) = result(reader, &file) {
         let fields = Fields { file: &file, place: String::new(), object: &object };
@@ -57,6 +59,7 @@ pub(super) fn read(reader: &mut Reader, walk: &mut Walk, epoch: u32, last: &Row)
         let kind = EventKind::MetaSkillWritten(memory);
         reader.emit(format!("epoch/{epoch:04}/meta_skill"), last.at_ms, kind);
     }
+    walk.epoch_skill = walk.current.clone();
 }
 
 /// A result file with the action that it names; `None` where nothing happened.

@@ -66,6 +66,7 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
         steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),
         spend: SpendByRole::default(),
         wall_ms: 0,
+        epoch_skill: initial.clone(),
         is_guided: false,
     };
     match baseline {

@@ -27,6 +27,8 @@ pub(super) struct Walk {
     pub(super) steps_per_epoch: u32,
     pub(super) spend: SpendByRole,
     pub(super) wall_ms: u64,
+    /// The text at the end of the epoch before.
+    pub(super) epoch_skill: Sha256Hex,
     /// Guidance was put into the text after the step at hand, so that its file holds what came later.
     pub(super) is_guided: bool,
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use skillopt_domain::api::{TrajectoryQuery, TrajectoryRow};
 use skillopt_domain::config::Value;
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::epoch::EpochAction;
+use skillopt_domain::epoch::{EpochAction, PairCategory};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::RunStatus;
@@ -331,6 +331,16 @@ async fn a_gated_slow_update_is_a_version_with_its_attempts_and_later_steps_go_o
         &json!({"action": "accept", "slow_update_content": "Keep it short.", "reasoning": "r",
             "candidate_hash": Sha256Hex::of(&guided).short(), "selection_hard": 1.0, "selection_soft": 0.75}),
     );
+    let side =
+        |hard: u8| json!({"hard": hard, "soft": hard, "predicted_answer": "a", "fail_reason": ""});
+    run.json(
+        "slow_update/epoch_01/comparison_pairs.json",
+        &json!([{"id": "t1", "category": "improved", "prev": side(0), "curr": side(1)},
+            {"id": "t2", "category": "stable_success", "prev": side(1), "curr": side(1)},
+            {"id": "t3", "category": "odd"}]),
+    );
+    run.rollout("slow_update/epoch_01/rollout_prev", &[("t1", 0.0, 0.0), ("t2", 1.0, 1.0)]);
+    run.rollout("slow_update/epoch_01/rollout_curr", &[("t1", 1.0, 1.0), ("t2", 1.0, 1.0)]);
     run.reject(3);
     run.text("skills/skill_v0003.md", &guided);
     let report = scene.import(&run).await;
@@ -339,13 +349,19 @@ async fn a_gated_slow_update_is_a_version_with_its_attempts_and_later_steps_go_o
     let update = &view.slow_updates[0];
     assert_eq!((update.version, update.candidate.as_ref()), (2, Some(&guided)));
     assert_eq!((update.current_score, update.current_n), (Some(1.0), Some(2)));
-    assert_eq!(update.verdict.as_ref().map(|verdict| verdict.n_broke()), Some(0));
+    assert_eq!(update.verdict.as_ref().map(skillopt_domain::verdict::Verdict::n_broke), Some(0));
     let versions: Vec<(u32, u32, &Sha256Hex)> =
         view.versions.iter().map(|one| (one.version, one.step, &one.skill)).collect();
     let (initial, better) = (Sha256Hex::of(INITIAL), Sha256Hex::of(BETTER));
     assert_eq!(versions, [(0, 0, &initial), (1, 2, &better), (2, 2, &guided)]);
     assert_eq!(view.steps[1].skill, better, "a step ends before the guidance");
     assert_eq!(view.steps[2].current_n, Some(2), "the guided text was measured");
+    let comparison = &view.comparisons[0];
+    assert_eq!((comparison.n_tried, comparison.sets.len()), (3, 2));
+    assert_eq!((&comparison.previous, &comparison.current), (&initial, &better));
+    let counts = PairCategory::ALL.map(|category| comparison.count(category));
+    assert_eq!(counts, [0, 0, 1, 1]);
+    assert!(messages(&report).iter().any(|text| text.contains("comparison_pairs.json, row 3")));
     let attempts = scene.attempts(&report.run).await;
     assert!(attempts.iter().any(|row| row.skill == guided && row.step == 2));
     let detail = scene.store().step_detail(&report.run, 3).await.expect("a step");

@@ -48,11 +48,11 @@ pub(super) fn ConfigDifferences(
             </div>
             {move || none()}
             <div class="panel scroll-x" tabindex="0" role="region" aria-label="Config by run">
-                <table class="table">
+                <table class="table compare">
                     <thead><tr>
                         <th scope="col">"Key"</th>
-                        {names.with_value(|names| run_heads(names))}
                         <th scope="col">"Difference"</th>
+                        {names.with_value(|names| run_heads(names))}
                     </tr></thead>
                     <tbody>{move || rows()}</tbody>
                 </table>
@@ -65,7 +65,7 @@ fn key_row(key: &ComparedKey) -> AnyView {
     let cell = |value: &Option<String>| {
         let text = value.clone().unwrap_or_else(|| fmt::MISSING.to_owned());
         let class = if key.differs { "mono medium" } else { "mono" };
-        view! { <td class="valcol" title=text.clone()><span class=class>{text.clone()}</span></td> }
+        view! { <td class="compare__value" title=text.clone()><span class=class>{text.clone()}</span></td> }
     };
     let effect = key.differs.then(|| {
         let (status, icon, word) = effect_look(key.effect);
@@ -74,8 +74,8 @@ fn key_row(key: &ComparedKey) -> AnyView {
     view! {
         <tr>
             <td class="mono second">{key.path.clone()}</td>
-            {key.values.iter().map(cell).collect_any()}
             <td>{effect}</td>
+            {key.values.iter().map(cell).collect_any()}
         </tr>
     }
     .into_any()

@@ -1,11 +1,14 @@
 //! What speaks against a comparison, and runs that are not there.
 
-use crate::components::dynamic::CollectAny;
+use crate::components::dynamic::{CollectAny, nothing};
 use crate::components::icon::Icon;
 use leptos::prelude::*;
 use skillopt_domain::compare::{Caution, CautionKind};
 
 pub(super) fn notes(cautions: Vec<Caution>, missing: &[String]) -> AnyView {
+    if missing.is_empty() && cautions.is_empty() {
+        return nothing();
+    }
     let missing = (!missing.is_empty()).then(|| {
         let text = format!("Not there, and left out: {}.", missing.join(", "));
         callout("error", "error", "Some runs were not found.", text)

@@ -37,7 +37,7 @@ pub(super) fn results(
     view! {
         <section class="section" aria-label="Results">
             <div class="panel scroll-x" tabindex="0" role="region" aria-label="Compared runs">
-                <table class="table">
+                <table class="table compare">
                     <thead><tr>
                         <th scope="col">"Run"</th>
                         <th scope="col">"Status"</th>

@@ -46,7 +46,7 @@ pub(super) fn Skills(
                     </div>
                 </div>
             </div>
-            <div class="filters" data-flush>
+            <div class="compare__pick">
                 <Choice label="From" runs names at=left asked=asked[0]/>
                 <Icon name="arrow"/>
                 <Choice label="To" runs names at=right asked=asked[1]/>
@@ -87,7 +87,7 @@ fn Choice(
             .unwrap_or_default()
     };
     view! {
-        <label class="row" data-gap="tight">
+        <label>
             <span class="second">{label}</span>
             <span class="input">
                 <select aria-label=label prop:value=move || chosen() on:change=handler(move |event| asked.set(Some(event_target_value(&event))))>
@@ -131,9 +131,11 @@ fn Texts(
         );
         let layout = if is_unified.get() { DiffLayout::Unified } else { DiffLayout::SideBySide };
         view! {
-            <p class="small muted">{words}</p>
-            <div class="panel scroll-x" tabindex="0" role="region" aria-label="Difference of the skills">
-                <DiffView diff layout label="Best skills of two runs"/>
+            <div class="stack">
+                <p class="small muted">{words}</p>
+                <div class="panel scroll-x" tabindex="0" role="region" aria-label="Difference of the skills">
+                    <DiffView diff layout label="Best skills of two runs"/>
+                </div>
             </div>
         }
         .into_any()

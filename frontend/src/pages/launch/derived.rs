@@ -36,7 +36,7 @@ pub(super) fn SourceCard(source: Source, draft: Draft) -> impl IntoView {
         view! { <StartVersion versions=source.versions best=source.best draft/> }.into_any()
     });
     view! {
-        <div class="callout" data-status="idle">
+        <div class="callout launch-source" data-status="idle">
             <Icon name=icon/>
             <div class="stack" data-gap="sm">
                 <p><a class="link medium" href=href>{source.name}</a>" "<span class="callout__text">{words}</span></p>
@@ -63,6 +63,8 @@ fn StartVersion(versions: Vec<SkillVersion>, best: Option<u32>, draft: Draft) ->
     let chosen = move || draft.version.get().unwrap_or(0).to_string();
     let choose = move |event| {
         let number: Option<u32> = event_target_value(&event).parse().ok();
+        // A version and another file at once would be two texts.
+        draft.restore("env.skill_init");
         draft.version.set(number.filter(|number| *number > 0));
     };
     view! {

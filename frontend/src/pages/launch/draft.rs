@@ -95,6 +95,12 @@ impl Draft {
         });
     }
 
+    /// A key as the form opened.
+    pub(super) fn restore(self, path: &str) {
+        let opened = self.opened.with_value(|opened| opened.values.get(path).cloned());
+        self.set(path, opened.unwrap_or_else(|| self.default_of(path)));
+    }
+
     /// The form as it opened.
     pub(super) fn start_over(self) {
         let opened = self.opened.get_value();

@@ -80,7 +80,13 @@ fn Fields(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl Int
         let path = key.path.clone();
         let field =
             move || view! { <Field spec=key.clone() draft=draft checking=checking/> }.into_any();
-        when(move || is_relevant(&path, |other| draft.get(other)), field, nothing)
+        // A fork from a version starts from its text, whatever the file says.
+        let is_overruled = path == "env.skill_init" && draft.purpose == Purpose::Fork;
+        let is_shown = move || {
+            is_relevant(&path, |other| draft.get(other))
+                && !(is_overruled && draft.version.get().is_some())
+        };
+        when(is_shown, field, nothing)
     };
     keys.into_iter().map(field).collect_any()
 }

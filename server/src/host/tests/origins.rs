@@ -107,6 +107,14 @@ async fn data_counts_by_its_tasks_and_not_by_its_path() {
     fs::write(moved.join("SKILL.md"), "another\n").expect("written");
     let (_, needs_fork) = scene.paths_of(&run, &wanted).await;
     assert!(needs_fork, "the file that the wanted config names holds another text");
+
+    // The run itself keeps the text that it began with, also when its file is gone.
+    let split = format!("env.split_dir={}", moved.display());
+    let wanted = scene.config_of(&data, &[&split, "limits.max_calls=0"]);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    let plan = scene.hosting.plan_resume(&row, &wanted).await.expect("a plan");
+    scene.hosting.prepare_resume(&row, &plan, "tester").await.expect("taken");
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
