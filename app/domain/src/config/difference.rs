@@ -161,6 +161,7 @@ const BEARINGS: &[Row] = &[
             "model.target",
             "model.optimizer_backend",
             "model.optimizer",
+            "model.cassette",
         ],
     ),
     row(
