@@ -2,7 +2,9 @@
 
 use crate::components::dynamic::{Item, each};
 use crate::live::{self, runs};
-use crate::pages::{launch::LaunchPage, not_found::NotFoundPage, overview::OverviewPage};
+use crate::pages::{
+    compare::ComparePage, launch::LaunchPage, not_found::NotFoundPage, overview::OverviewPage,
+};
 use crate::pages::{run::RunPage, runs::RunsPage};
 use crate::shell::Shell;
 use crate::state::effect::effect;
@@ -63,6 +65,7 @@ fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
         Route::Runs => view! { <RunsPage/> }.into_any(),
         Route::Run => view! { <RunPage path=run/> }.into_any(),
         Route::Launch => view! { <LaunchPage/> }.into_any(),
+        Route::Compare => view! { <ComparePage/> }.into_any(),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

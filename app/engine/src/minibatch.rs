@@ -39,16 +39,22 @@ pub(crate) struct Grouping {
     pub(crate) feedback: Feedback,
     /// Room for the trajectories of a call of failures and of one of successes, as [`weight`] counts.
     pub(crate) room: [usize; 2],
+    /// Whether an attempt passed; `None` without a score, which nobody reads.
+    pub(crate) has_passed: fn(&RolloutRecord) -> Option<bool>,
+}
+
+/// Only a whole point passes.
+pub(crate) fn has_passed(record: &RolloutRecord) -> Option<bool> {
+    record.outcome.outcome.score().map(|score| score.hard.get() >= 1.0)
 }
 
 impl<'a> Minibatches<'a> {
     /// Failures shuffled with the batch's seed, successes with the next one, cut in groups.
     pub(crate) fn add(&mut self, batch: &'a ScoredBatch, grouping: &Grouping) {
         let scored = |passed: bool| {
-            batch.records.iter().filter(move |record| {
-                let score = record.outcome.outcome.score();
-                score.is_some_and(|score| (score.hard.get() >= 1.0) == passed)
-            })
+            let is_one =
+                move |record: &&RolloutRecord| (grouping.has_passed)(record) == Some(passed);
+            batch.records.iter().filter(is_one)
         };
         let mut failed: Vec<&RolloutRecord> = scored(false).collect();
         let mut passed: Vec<&RolloutRecord> = scored(true).collect();

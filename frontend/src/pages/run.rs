@@ -4,6 +4,7 @@ mod adopt;
 mod adopt_state;
 mod charts_data;
 mod config;
+mod costs;
 mod curves;
 mod edits_table;
 mod epoch_story;
@@ -14,13 +15,15 @@ mod events;
 mod header;
 mod in_view;
 mod now;
+mod origin;
 mod prompts;
-mod query;
 mod ranked_table;
 mod receipts;
 mod rejected;
 mod rejected_table;
+mod rerun;
 mod skill;
+mod skill_blame;
 mod skill_text;
 mod stands_out;
 mod state;
@@ -32,6 +35,10 @@ mod steps;
 mod steps_rail;
 mod story_parts;
 mod tab;
+mod task_pair;
+mod task_words;
+mod tasks;
+mod tasks_matrix;
 mod trajectories;
 mod trajectory_detail;
 mod trajectory_filters;
@@ -47,6 +54,7 @@ use crate::components::tabs::{Tab, Tabs};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
+use crate::state::query;
 use crate::state::route::RunPath;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
@@ -132,6 +140,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
             Some(RunTab::Skill) => view! { <skill::SkillTab run/> }.into_any(),
             Some(RunTab::Epochs) => view! { <epochs::EpochsTab run/> }.into_any(),
             Some(RunTab::Rejected) => view! { <rejected::RejectedTab run/> }.into_any(),
+            Some(RunTab::Tasks) => view! { <tasks::TasksTab run/> }.into_any(),
             Some(RunTab::Trajectories) => view! { <trajectories::TrajectoriesTab run/> }.into_any(),
             Some(RunTab::Config) => view! { <config::ConfigTab run/> }.into_any(),
             Some(RunTab::Events) => view! { <events::EventsTab run/> }.into_any(),

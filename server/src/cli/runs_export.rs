@@ -1,11 +1,13 @@
-//! `skillopt runs export`: one run as a document that needs no store, or as a folder for the Python trainer.
+//! `skillopt runs export` and `skillopt runs cassette`: one run as a document that needs no store, or as a folder for
+//! the Python trainer.
 
 use super::Exit;
-use super::args::{ExportArgs, ExportFormat};
+use super::args::{CassetteArgs, ExportArgs, ExportFormat};
 use super::output::Output;
 use super::runs::find;
 use crate::config::{flat_json, run_config, to_python_yaml, to_yaml};
 use crate::handover;
+use crate::host::Hosting;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use skillopt_domain::event::RunEvent;
@@ -28,7 +30,22 @@ pub(super) async fn export(
             return for_python(store, &run, args.output.as_deref(), output).await;
         }
     };
-    match &args.output {
+    hand_out(args.output.as_deref(), &text, output).await
+}
+
+/// Every exchange of a finished run with a model.
+pub(super) async fn cassette(
+    hosting: &Hosting,
+    args: &CassetteArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let run = find(hosting.store(), &args.run).await?;
+    let cassette = hosting.cassette(&run).await?;
+    hand_out(args.output.as_deref(), &cassette.text(), output).await
+}
+
+async fn hand_out(path: Option<&Path>, text: &str, output: &Output) -> anyhow::Result<Exit> {
+    match path {
         Some(path) => {
             tokio::fs::write(path, text)
                 .await

@@ -3,7 +3,8 @@
 
 use super::{HandoverError, copy_folder, number, put, read_json};
 use serde_json::{Map, Value, json};
-use skillopt_domain::skill::Region;
+use skillopt_domain::python::with_guidance;
+use skillopt_domain::skill::SkillDoc;
 use std::path::{Path, PathBuf};
 
 const SLOW: &str = "slow_update";
@@ -59,10 +60,10 @@ fn keep_from_repeating(
             taken.push((path, result));
         }
     }
-    let repeated = taken.iter().fold(current.clone(), |skill, (_, result)| {
-        injected(&skill, result["slow_update_content"].as_str().unwrap_or_default())
+    let repeated = taken.iter().fold(SkillDoc::parse(current.as_str()), |skill, (_, result)| {
+        with_guidance(&skill, result["slow_update_content"].as_str().unwrap_or_default())
     });
-    if repeated == current {
+    if repeated.text() == current {
         return Ok(());
     }
     for (path, mut result) in taken {
@@ -75,19 +76,4 @@ fn keep_from_repeating(
          is not moved to the end of the text"
     ));
     Ok(())
-}
-
-/// The Python system's way to put guidance into a skill: all regions of that kind go, one is added at the end, and
-/// runs of blank lines become one.
-fn injected(skill: &str, content: &str) -> String {
-    let (start, end) = Region::SlowUpdate.markers();
-    let mut text = skill.to_owned();
-    while let Some(from) = text.find(start) {
-        let Some(length) = text[from..].find(end) else { break };
-        text.replace_range(from..from + length + end.len(), "");
-    }
-    while text.contains("\n\n\n") {
-        text = text.replace("\n\n\n", "\n\n");
-    }
-    format!("{}\n\n{start}\n{}\n{end}\n", text.trim_end(), content.trim())
 }

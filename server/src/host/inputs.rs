@@ -3,16 +3,18 @@
 use super::prompts::prompt_set;
 use skillopt_benchmarks::searchqa::{self, Loaded};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::skill::SkillDoc;
 use skillopt_engine::prompts::PromptSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
-const PATH_KEYS: [&str; 5] = [
+const PATH_KEYS: [&str; 6] = [
     "env.skill_init",
     "env.split_dir",
     "env.data_path",
     "env.split_output_dir",
+    "model.cassette",
     "optimizer.prompts_dir",
 ];
 
@@ -25,20 +27,25 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads all. Ratio splits without a folder of their own are written under `generated_dir`.
+    /// Reads all. Ratio splits without a folder of their own are written under `generated_dir`. With a text in
+    /// `skill` that is the initial skill, and its file is not looked at.
     pub(crate) fn load(
         config: &RunConfig,
         generated_dir: &Path,
+        skill: Option<String>,
     ) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+        let skill = initial(config, skill);
         let data =
             searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
         Self::all(skill, data, prompts(config))
     }
 
-    /// Reads all and writes nothing.
-    pub(crate) fn preview(config: &RunConfig) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+    /// Reads all and writes nothing. With a text in `skill` that is the initial skill, and its file is not looked at.
+    pub(crate) fn preview(
+        config: &RunConfig,
+        skill: Option<String>,
+    ) -> Result<Self, Vec<ConfigProblem>> {
+        let skill = initial(config, skill);
         let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
         Self::all(skill, data, prompts(config))
     }
@@ -62,6 +69,10 @@ impl Inputs {
 pub(crate) fn prompts(config: &RunConfig) -> Result<PromptSet, Vec<ConfigProblem>> {
     let optimizer = &config.optimizer;
     prompt_set(&optimizer.prompts_dir, searchqa::PROMPTS, &[optimizer.update_mode])
+}
+
+fn initial(config: &RunConfig, given: Option<String>) -> Result<SkillDoc, ConfigProblem> {
+    given.map_or_else(|| read_skill(&config.env.skill_init), |text| Ok(SkillDoc::parse(text)))
 }
 
 /// Reads a skill file; an empty path is an empty skill.
@@ -94,6 +105,11 @@ fn missing_hint(path: &str) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// The beginning of a hash, for people.
+pub(super) fn short(sha: &Sha256Hex) -> &str {
+    &sha.as_str()[..8]
 }
 
 pub(crate) fn problem(path: &str, message: String) -> ConfigProblem {

@@ -30,7 +30,7 @@ fn record(id: usize, hard: f64, reply: &str) -> RolloutRecord {
 }
 
 fn grouping(size: usize, room: usize) -> Grouping {
-    Grouping { size, failure_only: false, feedback: Feedback::Shown, room: [room; 2] }
+    Grouping { size, failure_only: false, feedback: Feedback::Shown, room: [room; 2], has_passed }
 }
 
 fn batch(records: Vec<RolloutRecord>) -> ScoredBatch {

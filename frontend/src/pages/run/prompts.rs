@@ -33,7 +33,7 @@ fn section(run: RunState, rows: &[PromptRow]) -> impl IntoView + use<> {
     };
     let rows = rows.iter().map(|row| prompt(run, row.clone())).collect_any();
     view! {
-        <section aria-labelledby="prompts-title">
+        <section class="prompts" aria-labelledby="prompts-title">
             <div class="section__head"><h3 id="prompts-title">"Prompts"</h3><span>{about}</span></div>
             {rows}
         </section>
@@ -45,7 +45,7 @@ fn prompt(run: RunState, row: PromptRow) -> impl IntoView {
     // The text is fetched when it is first looked at, and stays.
     let open = handler(move |_| opened.set(true));
     let PromptRow { name, purpose, origin, hash } = row;
-    let (version, title) = (hash.short().to_owned(), hash.to_string());
+    let (version, title) = (hash.short().chars().take(8).collect::<String>(), hash.to_string());
     view! {
         <details class="disclosure prompt">
             <summary class="disclosure__head" on:click=open>

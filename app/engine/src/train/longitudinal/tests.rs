@@ -46,7 +46,7 @@ fn attempt(hard: Option<f64>) -> RolloutRecord {
 #[test]
 fn only_a_whole_point_passes_and_a_pair_needs_both_scores() {
     let category =
-        |before, after| Pair::of(attempt(before), attempt(after)).map(|pair| pair.category);
+        |before, after| Pair::of(attempt(before), attempt(after), false).map(|pair| pair.category);
     assert_eq!(category(Some(0.5), Some(1.0)), Some(PairCategory::Improved));
     assert_eq!(category(Some(1.0), Some(0.9)), Some(PairCategory::Regressed));
     assert_eq!(category(Some(0.9), Some(0.1)), Some(PairCategory::PersistentFail));
@@ -57,7 +57,7 @@ fn only_a_whole_point_passes_and_a_pair_needs_both_scores() {
 
 fn pairs(n: usize) -> Pairs {
     let one = |at: usize| {
-        let mut pair = Pair::of(attempt(Some(0.0)), attempt(Some(0.0))).expect("scored");
+        let mut pair = Pair::of(attempt(Some(0.0)), attempt(Some(0.0)), false).expect("scored");
         for record in [&mut pair.previous, &mut pair.current] {
             record.outcome.task = format!("t{at}").as_str().into();
             record.reply = "word ".repeat(800);
