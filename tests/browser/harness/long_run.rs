@@ -80,6 +80,8 @@ impl Writer {
                 system: "a test".to_owned(),
                 imported_at_ms: 1_700_000_000_000,
                 why_not_resumable: "a history without a run".to_owned(),
+                findings: Vec::new(),
+                n_findings_more: 0,
             },
             skills: self.skills,
             sets: self.sets,
