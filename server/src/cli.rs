@@ -12,6 +12,7 @@ mod follow;
 mod import;
 mod narrate;
 mod output;
+mod prompts;
 mod runs;
 mod runs_export;
 mod serve;
@@ -90,6 +91,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Import(args) => import::run(args, &data_dir, output).await,
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
         Command::Config(args) => config::run(args.command, output),
+        Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };
     done.unwrap_or_else(|err| {

@@ -15,6 +15,7 @@ mod lineage;
 mod measure;
 mod models;
 mod preflight;
+mod prompts;
 mod resume;
 mod run_folder;
 mod takeover;
@@ -30,6 +31,7 @@ pub use resume::ResumePlan;
 pub use run_folder::DiskRunFolder;
 
 pub(crate) use inputs::{Inputs, absolute};
+pub(crate) use prompts::{prompt_set, purpose_of};
 
 use crate::config::Environment;
 use skillopt_engine::calls::Flights;

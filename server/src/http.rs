@@ -14,6 +14,7 @@ mod launch;
 mod markdown;
 mod origin;
 mod problem;
+mod prompts;
 mod router;
 mod run_parts;
 mod runs;

@@ -9,6 +9,7 @@ mod http_serve;
 mod layers;
 mod modes;
 mod origins;
+mod prompts;
 mod python_resume;
 mod replay;
 mod resume;

@@ -9,10 +9,12 @@ mod score;
 
 pub use item::Item;
 pub use load::{Loaded, load, preview};
+pub use prompt::PROMPTS;
 
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::Outcome;
 use skillopt_engine::ports::{Benchmark, Graded, Message, Task};
+use skillopt_engine::prompts::BenchmarkPrompt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -62,6 +64,10 @@ impl Benchmark for SearchQa {
     fn prompt(&self, task: &Task, skill: &str) -> Vec<Message> {
         let item = self.of_task(task);
         vec![Message::system(prompt::system(skill)), Message::user(prompt::user(item))]
+    }
+
+    fn prompts(&self) -> &'static [BenchmarkPrompt] {
+        PROMPTS
     }
 
     fn grade(&self, task: &Task, reply: &str, truncated: bool) -> Graded {

@@ -3,8 +3,9 @@
 //! be unknown, never guessed.
 
 use crate::diff::same_lines;
-use crate::edit::{EditReport, EditStatus, apply_one};
+use crate::edit::{Edit, EditReport, EditStatus, apply_one};
 use crate::json::{Fields, FromFields, JsonError, from_fields};
+use crate::python;
 use crate::skill::{Region, SkillDoc, lines, to_lf};
 use serde::Serialize;
 use std::ops::Range;
@@ -132,7 +133,7 @@ impl Blame {
                     blame.then(text, |_| Origin::SlowUpdate { epoch: *epoch })
                 }
                 MadeBy::Step { step, edits, is_rewrite } => {
-                    blame.after_edits(*step, edits).after_step(*step, *is_rewrite, text)
+                    blame.after_edits(*step, edits, text).after_step(*step, *is_rewrite, text)
                 }
             };
             is_current = true;
@@ -176,15 +177,35 @@ impl Blame {
         Self { text: next.to_owned(), origins }
     }
 
-    /// The text after the edits that were applied, as far as they can be applied again.
-    fn after_edits(&self, step: u32, edits: &[EditReport]) -> Self {
+    /// The text after the edits that were applied, as far as they can be applied again: by our own rules, or by those
+    /// of the Python system where these come closer to the text that was made.
+    fn after_edits(&self, step: u32, edits: &[EditReport], made: &str) -> Self {
+        let own = self.applied(step, edits, |doc, edit| apply_one(doc, edit).ok());
+        let n_open = new_lines(&own.text, made).len();
+        if n_open == 0 {
+            return own;
+        }
+        let python = self.applied(step, edits, |doc, edit| {
+            let (next, _) = python::apply_edits(doc, std::slice::from_ref(edit));
+            Some(next)
+        });
+        if new_lines(&python.text, made).len() < n_open { python } else { own }
+    }
+
+    /// The text after the edits that were applied, by the rules of `apply`.
+    fn applied(
+        &self,
+        step: u32,
+        edits: &[EditReport],
+        apply: impl Fn(&SkillDoc, &Edit) -> Option<SkillDoc>,
+    ) -> Self {
         let mut blame = self.clone();
         let mut doc = SkillDoc::parse(blame.text.clone());
         for (number, report) in (1..).zip(edits) {
             if report.status != EditStatus::Applied {
                 continue;
             }
-            if let Ok(next) = apply_one(&doc, &report.edit) {
+            if let Some(next) = apply(&doc, &report.edit) {
                 blame = blame.then(next.text(), |_| Origin::Edit { step, number });
                 doc = next;
             }

@@ -6,6 +6,7 @@ mod difference;
 mod modes;
 mod resolve;
 mod schema;
+mod secret_name;
 mod typed;
 mod value;
 
@@ -19,6 +20,7 @@ pub use modes::{
 };
 pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
+pub use secret_name::{is_secret_name, is_secret_parameter, secret_field};
 pub use typed::{
     BackendKind, Evaluation, Gradient, Limits, LrScheduler, ModelRole, Optimizer, RunConfig,
     SearchQaEnv, SplitMode, TokenLimitParam, Train,

@@ -12,6 +12,7 @@ use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
 use crate::json::from_fields;
 use crate::outcome::OutcomeCounts;
+use crate::prompt::PromptUse;
 use crate::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
@@ -48,6 +49,11 @@ pub enum EventKind {
     },
     /// The plan of the run, known once data and skill are loaded.
     Planned(RunPlan),
+    /// The prompts that the run is made with.
+    PromptsChosen {
+        /// Those that the config calls for: the optimizer's, their parts, and the target's.
+        prompts: Vec<PromptUse>,
+    },
     /// A role answered its preflight call.
     PreflightPassed {
         /// The role.
@@ -197,6 +203,7 @@ impl EventKind {
             | Self::StepFinished(StepSummary { step, .. }) => Some(*step),
             Self::Status { .. }
             | Self::Planned(_)
+            | Self::PromptsChosen { .. }
             | Self::PreflightPassed { .. }
             | Self::PhaseStarted(_)
             | Self::Baseline(_)
@@ -316,13 +323,24 @@ pub struct ReflectionSummary {
     /// Reminders of rules that stand in the skill and were not followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lapse_notes: Vec<String>,
+    /// Groups of trajectories that did not fit in one call and were split.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_split: u32,
+    /// Trajectories that were cut further than usual, because one alone did not fit in a call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_cut: u32,
 }
 
 from_fields! { ReflectionSummary {
     n_failure_minibatches, n_success_minibatches, n_failure_patches, n_success_patches,
     n_edits, n_reasked, n_repaired, lost, patterns, success_patterns;
-    or default: lapse_notes
+    or default: lapse_notes, n_split, n_cut
 } }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
 
 /// A kind of failure in a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

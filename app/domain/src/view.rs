@@ -188,7 +188,8 @@ impl RunView {
             }
             EventKind::FinalSelected(selection) => self.select_finally(selection),
             EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
-            EventKind::PreflightPassed { .. }
+            EventKind::PromptsChosen { .. }
+            | EventKind::PreflightPassed { .. }
             | EventKind::RolledOut { .. }
             | EventKind::Reflected { .. }
             | EventKind::Aggregated { .. }

@@ -3,7 +3,7 @@
 
 use crate::patch::{Patch, read_items, text};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section};
 use crate::proposal::Proposal;
 use crate::python;
 use crate::reflect::{Reflection, reply_limit};
@@ -133,7 +133,8 @@ async fn merge_once(
     let question = Question {
         purpose,
         phase: format!("step_{:04}", order.step),
-        system: system_message(prompt_of(purpose), PromptVars { mode, ..PromptVars::default() }),
+        system: run
+            .system_message(prompt_of(purpose), PromptVars { mode, ..PromptVars::default() })?,
         user: merge_message(order, mode, purpose, patches, level),
         sample: order.sample.clone(),
         max_tokens: reply_limit(run),

@@ -19,6 +19,9 @@ use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
 use std::collections::BTreeMap;
 
+/// What wrote a record.
+pub(crate) const PROGRAM: &str = concat!("skillopt-rust-", env!("CARGO_PKG_VERSION"));
+
 /// Rows of `history.json` so far.
 #[derive(Debug)]
 pub(crate) struct Artifacts {
@@ -291,7 +294,7 @@ impl Artifacts {
         };
         let total = run.calls.meter.total_spend();
         let file = json!({
-            "version": concat!("skillopt-rust-", env!("CARGO_PKG_VERSION")),
+            "version": PROGRAM,
             "baseline_selection_hard": self.baseline.score.map(|score| six(score.hard)),
             "baseline_selection_soft": self.baseline.score.map(|score| six(score.soft)),
             "best_selection_hard": hard(scores.best.and_then(|measured| measured.score)),

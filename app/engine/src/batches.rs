@@ -205,6 +205,28 @@ mod tests {
     }
 
     #[test]
+    fn a_train_size_that_is_not_that_of_the_data_is_refused_with_both_numbers() {
+        let settings =
+            [("model.backend", "mock"), ("env.split_dir", "d"), ("train.train_size", "7")];
+        let settings = settings.map(|(path, value)| skillopt_domain::config::Setting {
+            path: path.to_owned(),
+            value: skillopt_domain::config::Value::Text(value.to_owned()),
+            place: skillopt_domain::config::Place::flag(path),
+        });
+        let resolved = skillopt_domain::config::resolve(&settings).expect("valid");
+        let mut config = RunConfig::from_resolved(&resolved).expect("complete");
+        let refused = plan(&config, 8, 4, 4).expect_err("refused");
+        assert_eq!(refused, PlanError::TrainSize { configured: 7, found: 8 });
+        assert!(
+            refused.to_string().contains("train.train_size is 7")
+                && refused.to_string().contains("8 tasks")
+        );
+        assert!(plan(&config, 7, 4, 4).is_ok());
+        config.train.train_size = 0;
+        assert!(plan(&config, 8, 4, 4).is_ok());
+    }
+
+    #[test]
     fn an_epoch_is_one_pass_over_the_train_split() {
         let batches = epoch_batches(&train(4, 1), 1, 10);
         let mut seen: Vec<usize> = batches.iter().flat_map(|batch| batch.tasks.clone()).collect();

@@ -91,3 +91,35 @@ impl SelectionCache {
         self.sets.push_back(set);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_domain::outcome::Sample;
+
+    fn set(word: &str) -> RolloutSet {
+        RolloutSet {
+            key: word.to_owned(),
+            purpose: RolloutPurpose::Selection,
+            step: 0,
+            skill: Sha256Hex::of(word),
+            sample: Sample { seed: 42, epoch: 0, repeat: 0, fresh: None },
+            outcomes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_oldest_measurement_goes_first_but_never_one_that_is_needed() {
+        let (current, best) = (Sha256Hex::of("0"), Sha256Hex::of("1"));
+        let mut cache = SelectionCache::default();
+        for number in 0..MAX_CACHED + 3 {
+            cache.insert(set(&number.to_string()), [&current, &best]);
+        }
+        assert!(cache.get(&current).is_some() && cache.get(&best).is_some());
+        for gone in 2..5 {
+            assert!(cache.get(&Sha256Hex::of(gone.to_string())).is_none(), "{gone}");
+        }
+        assert!(cache.get(&Sha256Hex::of("5")).is_some());
+        assert_eq!(cache.sets.len(), MAX_CACHED);
+    }
+}

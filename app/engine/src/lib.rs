@@ -18,6 +18,7 @@ pub mod gate;
 mod golden;
 mod lr;
 pub mod meter;
+mod minibatch;
 mod notes;
 mod patch;
 pub mod ports;

@@ -3,7 +3,7 @@
 
 use crate::patch::{text, texts};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section};
 use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
@@ -47,7 +47,8 @@ pub(crate) async fn decide(run: &Run<'_>, order: LrOrder<'_>) -> Result<LrDecisi
     let question = Question {
         purpose: Purpose::LrControl,
         phase: format!("step_{:04}", order.step),
-        system: system_message(Prompt::LrControl, PromptVars { mode, ..PromptVars::default() }),
+        system: run
+            .system_message(Prompt::LrControl, PromptVars { mode, ..PromptVars::default() })?,
         user: message(&order, mode.item_word()),
         sample: order.sample,
         max_tokens: None,

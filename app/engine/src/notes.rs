@@ -3,7 +3,7 @@
 
 use crate::patch::read_notes;
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section};
 use crate::reply::ReplyError;
 use crate::run::{Run, TrainError};
 use crate::structured::{Question, ask};
@@ -72,7 +72,7 @@ pub(crate) async fn condensed(
     let question = Question {
         purpose: Purpose::AppendixConsolidate,
         phase: format!("step_{:04}", order.step),
-        system: system_message(Prompt::Appendix, PromptVars::default()),
+        system: run.system_message(Prompt::Appendix, PromptVars::default())?,
         user: section("reminders", &list.join("\n")),
         sample: order.sample.clone(),
         max_tokens: None,

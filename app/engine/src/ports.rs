@@ -1,5 +1,6 @@
 //! What the engine needs from the world, as small traits named by role. Adapters live in other crates.
 
+use crate::prompts::BenchmarkPrompt;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use skillopt_domain::event::{EventKind, Progress};
@@ -367,6 +368,12 @@ pub trait Journal: Send + Sync + Debug {
     /// As [`Journal::append`].
     async fn keep_skill(&self, text: &str) -> Result<(), StoreError>;
 
+    /// Keeps a text under its hash, to be shown later; it is no skill.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    async fn keep_text(&self, text: &str) -> Result<(), StoreError>;
+
     /// Takes live counts; may drop some when they come too fast.
     fn progress(&self, progress: Progress);
 }
@@ -408,6 +415,11 @@ pub trait Benchmark: Send + Sync + Debug {
 
     /// The messages that put a task to the target with a skill. The skill stands in the system message.
     fn prompt(&self, task: &Task, skill: &str) -> Vec<Message>;
+
+    /// What it says to the target, and prompts of the optimizer in its own words.
+    fn prompts(&self) -> &'static [BenchmarkPrompt] {
+        &[]
+    }
 
     /// Scores a reply. `truncated` tells that the token limit cut it.
     fn grade(&self, task: &Task, reply: &str, truncated: bool) -> Graded;

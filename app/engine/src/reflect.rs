@@ -2,19 +2,19 @@
 //!
 //! Only scored trajectories are shown. A refusal or a broken system is nothing that a skill did.
 
+use crate::minibatch::{Grouping, Minibatch, Minibatches, has_passed};
 use crate::patch::{Patch, read_notes, read_patch, text};
 use crate::ports::{Purpose, RolloutRecord};
-use crate::prompts::{Prompt, PromptVars, one_line, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section};
 use crate::python;
 use crate::reply::Parsed;
-use crate::rng::PythonRandom;
 use crate::run::{Run, TrainError, Work, in_order};
 use crate::structured::{Asked, Question, ask, remember_failure};
-use crate::trajectory::{Room, write_trajectory};
+use crate::trajectory::LEAST_WEIGHT;
 use serde_json::{Value, json};
 use skillopt_domain::config::{AppendixSource, UpdateMode};
 use skillopt_domain::edit::SourceType;
-use skillopt_domain::event::{FailurePattern, ReflectionSummary};
+use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary};
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::run::{Phase, Stage};
@@ -51,12 +51,6 @@ pub(crate) struct Reflection {
     pub(crate) summary: ReflectionSummary,
 }
 
-struct Minibatch<'a> {
-    source: SourceType,
-    file: String,
-    records: Vec<&'a RolloutRecord>,
-}
-
 struct Reading {
     patch: Patch,
     notes: Vec<String>,
@@ -73,18 +67,30 @@ pub(crate) async fn reflect(
 ) -> Result<Reflection, TrainError> {
     run.check_cancelled()?;
     let config = &run.input.config.gradient;
-    let size = usize::try_from(config.minibatch_size).unwrap_or(1).max(1);
-    let minibatches: Vec<Minibatch<'_>> = order
-        .batches
-        .iter()
-        .flat_map(|batch| minibatches(batch, size, config.failure_only, run.is_python()))
-        .collect();
-    let ticker =
-        run.tick(Phase::Step { step: order.step, stage: Stage::Reflect }, minibatches.len());
-    let ticker = &ticker;
-    let readings = minibatches.iter().map(|minibatch| -> Work<'_, Asked<Reading>> {
+    let failure = Frame::of(run, order, SourceType::Failure)?;
+    let success = Frame::of(run, order, SourceType::Success)?;
+    let grouping = Grouping {
+        size: usize::try_from(config.minibatch_size).unwrap_or(1).max(1),
+        failure_only: config.failure_only,
+        feedback: run.feedback(),
+        room: [failure.room(run), success.room(run)],
+        has_passed: if run.is_python() { passed_in_python } else { has_passed },
+    };
+    let mut minibatches = Minibatches::default();
+    for batch in order.batches {
+        minibatches.add(batch, &grouping);
+    }
+    warn_about_room(run, grouping.room).await?;
+    let phase = Phase::Step { step: order.step, stage: Stage::Reflect };
+    let ticker = run.tick(phase, minibatches.all.len());
+    let (ticker, failure, success) = (&ticker, &failure, &success);
+    let readings = minibatches.all.iter().map(|minibatch| -> Work<'_, Asked<Reading>> {
+        let frame = match minibatch.source {
+            SourceType::Failure => failure,
+            SourceType::Success => success,
+        };
         Box::pin(async move {
-            let result = read_minibatch(run, order, minibatch).await;
+            let result = read_minibatch(run, order, frame, minibatch).await;
             ticker.done(matches!(result, Ok(Asked::Lost { .. } | Asked::Failed { .. })));
             result
         })
@@ -100,6 +106,85 @@ pub(crate) async fn reflect(
         reflection.summary.patterns = python::failure_patterns(outcomes, described);
     }
     Ok(reflection)
+}
+
+fn passed_in_python(record: &RolloutRecord) -> Option<bool> {
+    python::is_failure(&record.outcome).map(|failed| !failed)
+}
+
+/// What all calls over one side have in common: all but the trajectories.
+struct Frame {
+    purpose: Purpose,
+    system: String,
+    head: String,
+    section: &'static str,
+    wants_notes: bool,
+}
+
+impl Frame {
+    fn of(run: &Run<'_>, order: &ReflectOrder<'_>, source: SourceType) -> Result<Self, TrainError> {
+        let optimizer = &run.input.config.optimizer;
+        let skill_aware = optimizer.skill_aware();
+        let vars = PromptVars {
+            mode: optimizer.update_mode,
+            max_items: order.max_items,
+            skill_aware: skill_aware.is_some(),
+            notes_from_success: skill_aware
+                .is_some_and(|settings| settings.source == AppendixSource::Both),
+            n_tasks: 0,
+        };
+        let (prompt, purpose, section, wants_notes) = match source {
+            SourceType::Failure => (
+                Prompt::AnalystFailure,
+                Purpose::AnalystFailure,
+                "failed_trajectories",
+                vars.skill_aware,
+            ),
+            SourceType::Success => (
+                Prompt::AnalystSuccess,
+                Purpose::AnalystSuccess,
+                "successful_trajectories",
+                vars.notes_from_success,
+            ),
+        };
+        let system = run.system_message(prompt, vars)?;
+        Ok(Self { purpose, system, head: head(order, vars.mode), section, wants_notes })
+    }
+
+    /// What is left for trajectories.
+    fn room(&self, run: &Run<'_>) -> usize {
+        run.room_beside(&[&self.system, &self.head])
+    }
+}
+
+/// Says once a run that skill and prompts leave hardly any room. The calls are made all the same, with trajectories cut
+/// to almost nothing: what the model makes of them is better than silence.
+async fn warn_about_room(run: &Run<'_>, room: [usize; 2]) -> Result<(), TrainError> {
+    if room.into_iter().min().unwrap_or_default() >= LEAST_WEIGHT {
+        return Ok(());
+    }
+    let message = format!(
+        "model.optimizer_max_context_tokens is {}, and prompt and skill take nearly all of it: trajectories are cut to \
+         almost nothing",
+        run.input.config.optimizer.max_context_tokens
+    );
+    let event = EventKind::Warning { code: "context".into(), message };
+    run.emit("warning/context", event).await
+}
+
+/// The user message up to the trajectories.
+fn head(order: &ReflectOrder<'_>, mode: UpdateMode) -> String {
+    let mut user = section("current_skill", order.skill.text());
+    let _ = writeln!(user, "\n{}\n", budget_line(mode, order.max_items));
+    for (name, text) in
+        [("previous_steps", order.previous_steps), ("optimizer_memory", order.memory)]
+    {
+        if !text.is_empty() {
+            user.push_str(&section(name, text));
+            user.push('\n');
+        }
+    }
+    user
 }
 
 /// An optimizer that cannot be reached must not look like one that has no idea.
@@ -120,94 +205,18 @@ fn stop_when_dead(asked: &[Asked<Reading>]) -> Result<(), TrainError> {
     }
 }
 
-/// Failures shuffled with the batch's seed, successes with the next one, cut in groups.
-fn minibatches(
-    batch: &ScoredBatch,
-    size: usize,
-    failure_only: bool,
-    is_python: bool,
-) -> Vec<Minibatch<'_>> {
-    let has_passed = move |record: &RolloutRecord| match is_python {
-        true => python::is_failure(&record.outcome).map(|failed| !failed),
-        false => record.outcome.outcome.score().map(|score| score.hard.get() >= 1.0),
-    };
-    let scored = |passed: bool| {
-        batch.records.iter().filter(move |record| has_passed(record) == Some(passed))
-    };
-    let mut failed: Vec<&RolloutRecord> = scored(false).collect();
-    let mut passed: Vec<&RolloutRecord> = scored(true).collect();
-    PythonRandom::new(batch.seed).shuffle(&mut failed);
-    PythonRandom::new(batch.seed.wrapping_add(1)).shuffle(&mut passed);
-    if failure_only {
-        passed.clear();
-    }
-    let mut all = grouped(&failed, size, SourceType::Failure, &batch.dir, "fail");
-    all.extend(grouped(&passed, size, SourceType::Success, &batch.dir, "succ"));
-    all
-}
-
-fn grouped<'a>(
-    records: &[&'a RolloutRecord],
-    size: usize,
-    source: SourceType,
-    dir: &str,
-    word: &str,
-) -> Vec<Minibatch<'a>> {
-    records
-        .chunks(size)
-        .enumerate()
-        .map(|(at, chunk)| Minibatch {
-            source,
-            file: format!("{dir}/patches/minibatch_{word}_{at:03}.json"),
-            records: chunk.to_vec(),
-        })
-        .collect()
-}
-
 async fn read_minibatch(
     run: &Run<'_>,
     order: &ReflectOrder<'_>,
+    frame: &Frame,
     minibatch: &Minibatch<'_>,
 ) -> Result<Asked<Reading>, TrainError> {
-    let (prompt, purpose, name) = match minibatch.source {
-        SourceType::Failure => {
-            (Prompt::AnalystFailure, Purpose::AnalystFailure, "failed_trajectories")
-        }
-        SourceType::Success => {
-            (Prompt::AnalystSuccess, Purpose::AnalystSuccess, "successful_trajectories")
-        }
-    };
-    let optimizer = &run.input.config.optimizer;
-    let mode = optimizer.update_mode;
-    let mut user = section("current_skill", order.skill.text());
-    let _ = writeln!(user, "\n{}\n", budget_line(mode, order.max_items));
-    for (name, text) in
-        [("previous_steps", order.previous_steps), ("optimizer_memory", order.memory)]
-    {
-        if !text.is_empty() {
-            user.push_str(&section(name, text));
-            user.push('\n');
-        }
-    }
-    user.push_str(&section(name, &trajectories(&minibatch.records)));
-    let skill_aware = optimizer.skill_aware();
-    let vars = PromptVars {
-        mode,
-        max_items: order.max_items,
-        skill_aware: skill_aware.is_some(),
-        notes_from_success: skill_aware
-            .is_some_and(|settings| settings.source == AppendixSource::Both),
-        n_tasks: 0,
-    };
-    let wants_notes = match minibatch.source {
-        SourceType::Failure => vars.skill_aware,
-        SourceType::Success => vars.notes_from_success,
-    };
+    let mode = run.input.config.optimizer.update_mode;
     let question = Question {
-        purpose,
+        purpose: frame.purpose,
         phase: format!("step_{:04}", order.step),
-        system: system_message(prompt, vars),
-        user,
+        system: frame.system.clone(),
+        user: format!("{}{}", frame.head, section(frame.section, &minibatch.text)),
         sample: order.sample.clone(),
         max_tokens: reply_limit(run),
     };
@@ -222,7 +231,7 @@ async fn read_minibatch(
         if run.is_python() {
             read_as_python(&mut reading, &parsed, minibatch.source);
         }
-        reading.notes.retain(|_| wants_notes);
+        reading.notes.retain(|_| frame.wants_notes);
         Ok(reading)
     })
     .await
@@ -291,28 +300,18 @@ fn count_of<T>(items: &[T]) -> u32 {
     u32::try_from(items.len()).unwrap_or(u32::MAX)
 }
 
-/// All trajectories of a minibatch as text. It comes from elsewhere and is quoted by the caller.
-fn trajectories(records: &[&RolloutRecord]) -> String {
-    let mut out = String::new();
-    for (number, record) in (1..).zip(records) {
-        let _ =
-            writeln!(out, "### Trajectory {number}, id {}", one_line(record.outcome.task.as_str()));
-        let _ = writeln!(out, "Task: {}", one_line(&record.outcome.title));
-        write_trajectory(&mut out, record, Room::FULL);
-    }
-    out
-}
-
 /// Sorts the readings by source. A reply counts with as many items as it was allowed. The support of an item
 /// is the size of its minibatch, whatever the model says.
 async fn collect(
     run: &Run<'_>,
-    minibatches: &[Minibatch<'_>],
+    minibatches: &Minibatches<'_>,
     asked: Vec<Asked<Reading>>,
     max_items: Option<u32>,
 ) -> Result<Reflection, TrainError> {
     let mut reflection = Reflection::default();
-    for (minibatch, asked) in minibatches.iter().zip(asked) {
+    reflection.summary.n_split = minibatches.n_split;
+    reflection.summary.n_cut = minibatches.n_cut;
+    for (minibatch, asked) in minibatches.all.iter().zip(asked) {
         let summary = &mut reflection.summary;
         match minibatch.source {
             SourceType::Failure => summary.n_failure_minibatches += 1,

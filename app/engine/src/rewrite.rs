@@ -3,7 +3,7 @@
 
 use crate::patch::{text, texts};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section};
 use crate::proposal::Proposal;
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
@@ -48,7 +48,7 @@ pub(crate) async fn work_in(
         return Ok(updated);
     }
     let ticker = run.tick(Phase::Step { step: order.step, stage: Stage::Update }, 1);
-    let question = question(run, &order, chosen);
+    let question = question(run, &order, chosen)?;
     let asked = ask(run, question, |parsed| {
         let written = read_text(&parsed)?;
         if run.is_python() {
@@ -103,7 +103,11 @@ fn report(
     }
 }
 
-fn question(run: &Run<'_>, order: &WriteOrder<'_>, chosen: &[Proposal]) -> Question {
+fn question(
+    run: &Run<'_>,
+    order: &WriteOrder<'_>,
+    chosen: &[Proposal],
+) -> Result<Question, TrainError> {
     let mut user = section("current_skill", order.skill.text());
     user.push('\n');
     let json = serde_json::to_string_pretty(chosen).unwrap_or_default();
@@ -111,14 +115,14 @@ fn question(run: &Run<'_>, order: &WriteOrder<'_>, chosen: &[Proposal]) -> Quest
     push_section(&mut user, "previous_steps", order.previous_steps);
     let optimizer = &run.input.config.optimizer;
     let vars = PromptVars { mode: optimizer.update_mode, ..PromptVars::default() };
-    Question {
+    Ok(Question {
         purpose: Purpose::Rewrite,
         phase: format!("step_{:04}", order.step),
-        system: system_message(Prompt::Rewrite, vars),
+        system: run.system_message(Prompt::Rewrite, vars)?,
         user,
         sample: order.sample.clone(),
         max_tokens: Some(optimizer.rewrite_max_tokens),
-    }
+    })
 }
 
 fn read_text(parsed: &Parsed) -> Result<Written, ReplyError> {

@@ -4,7 +4,9 @@ use crate::calls::{CallError, Calls};
 use crate::ctx::RunCtx;
 use crate::meter::{CapReached, Meter};
 use crate::ports::{ModelError, StoreError, Task};
+use crate::prompts::{Prompt, PromptError, PromptVars};
 use crate::train::{Ports, TrainInput};
+use crate::trajectory::{Feedback, weight};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use skillopt_domain::event::{EventKind, Progress};
@@ -13,6 +15,9 @@ use skillopt_domain::run::{Phase, RunTransition};
 use skillopt_domain::spend::Role;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a second question adds, in quarters of a token.
+const REASK_WEIGHT: usize = 8400;
 
 /// Live counts are sent at most this often, in milliseconds.
 const PROGRESS_EVERY_MS: u64 = 100;
@@ -81,6 +86,17 @@ pub enum TrainError {
         /// What changed.
         what: &'static str,
     },
+    /// The prompts are not those that the run was started with.
+    #[error(
+        "the prompts changed since this run was started: {changes}; put them back as they were (the run shows the texts that it started with), or start a new run"
+    )]
+    PromptsChanged {
+        /// Each prompt that changed, and how.
+        changes: String,
+    },
+    /// A prompt of the user's cannot be put together.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
     /// Config and data do not fit.
     #[error(transparent)]
     Plan(#[from] crate::batches::PlanError),
@@ -100,6 +116,8 @@ impl TrainError {
             | Self::TooManyErrors { .. }
             | Self::Inconclusive { .. }
             | Self::InputChanged { .. }
+            | Self::PromptsChanged { .. }
+            | Self::Prompt(_)
             | Self::Plan(_)
             | Self::Store(_) => RunTransition::Fail,
         }
@@ -156,6 +174,28 @@ impl<'a> Run<'a> {
     pub(crate) fn sample(&self, epoch: u32, repeat: u32) -> Sample {
         let seed = self.input.config.train.seed;
         Sample { seed, epoch, repeat, fresh: self.input.fresh.clone() }
+    }
+
+    /// What one optimizer call may read beside these texts, as [`weight`] counts. A second question with the first
+    /// reply in it has to fit as well.
+    pub(crate) fn room_beside(&self, texts: &[&str]) -> usize {
+        let all = self.input.config.optimizer.max_context_weight();
+        let taken: usize = texts.iter().map(|text| weight(text)).sum();
+        all.saturating_sub(taken + (all / 8).min(REASK_WEIGHT))
+    }
+
+    /// The system message of a prompt, in the words of this run.
+    pub(crate) fn system_message(
+        &self,
+        prompt: Prompt,
+        vars: PromptVars,
+    ) -> Result<String, TrainError> {
+        Ok(self.input.prompts.system_message(prompt, vars)?)
+    }
+
+    /// Whether the optimizer may read what the grader said.
+    pub(crate) fn feedback(&self) -> Feedback {
+        Feedback::of(&self.input.config.gradient)
     }
 
     pub(crate) async fn emit(&self, key: &str, kind: EventKind) -> Result<(), TrainError> {

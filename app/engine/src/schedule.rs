@@ -47,6 +47,8 @@ mod tests {
             meta_skill: false,
             skill_aware: None,
             rewrite_max_tokens: 64_000,
+            max_context_tokens: 100_000,
+            prompts_dir: String::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::lr::{Evidence, LrOrder, decide};
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section};
 use crate::proposal::{Proposal, numbered};
 use crate::reply::{Parsed, ReplyError};
 use crate::run::{Run, TrainError};
@@ -182,10 +182,10 @@ async fn rank(
     let question = Question {
         purpose: Purpose::Ranking,
         phase: format!("step_{:04}", order.step),
-        system: system_message(
+        system: run.system_message(
             Prompt::Ranking,
             PromptVars { mode, max_items, ..PromptVars::default() },
-        ),
+        )?,
         user: message(order, selection, mode.item_word()),
         sample: order.sample.clone(),
         max_tokens: None,

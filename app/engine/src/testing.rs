@@ -183,6 +183,7 @@ impl Ledger for MemoryLedger {
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     events: Mutex<Vec<RunEvent>>,
+    texts: Mutex<Vec<String>>,
     sets: Mutex<BTreeMap<String, RolloutSet>>,
     die_at: Option<String>,
 }
@@ -199,6 +200,7 @@ impl MemoryJournal {
     pub fn reborn(&self) -> Self {
         Self {
             events: Mutex::new(self.events()),
+            texts: Mutex::new(self.texts()),
             sets: Mutex::new(lock(&self.sets).clone()),
             die_at: None,
         }
@@ -211,10 +213,24 @@ impl MemoryJournal {
         Self { die_at: Some(text.to_owned()), ..self.reborn() }
     }
 
+    /// The same journal without one event, as an older version of the program left it.
+    #[must_use]
+    pub fn reborn_without(&self, key: &str) -> Self {
+        let reborn = self.reborn();
+        lock(&reborn.events).retain(|event| event.key != key);
+        reborn
+    }
+
     /// All events.
     #[must_use]
     pub fn events(&self) -> Vec<RunEvent> {
         lock(&self.events).clone()
+    }
+
+    /// Texts that were kept and are no skills.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        lock(&self.texts).clone()
     }
 
     /// A rollout set.
@@ -252,6 +268,11 @@ impl Journal for MemoryJournal {
     }
 
     async fn keep_skill(&self, _: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn keep_text(&self, text: &str) -> Result<(), StoreError> {
+        lock(&self.texts).push(text.to_owned());
         Ok(())
     }
 

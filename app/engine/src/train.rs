@@ -11,6 +11,7 @@ mod judge;
 mod longitudinal;
 mod measure;
 mod memory;
+mod prompts;
 mod python;
 mod slow_update;
 mod stages;
@@ -32,6 +33,7 @@ use crate::ctx::RunCtx;
 use crate::evaluate::{SelectionCache, measured};
 use crate::meter::Prior;
 use crate::ports::{Benchmark, Clock, Journal, Ledger, Model, RunFolder, Task};
+use crate::prompts::PromptSet;
 use crate::run::{Run, TrainError};
 use crate::splits::Splits;
 use epoch_end::end_epoch;
@@ -77,6 +79,8 @@ pub struct TrainInput {
     pub splits: Splits,
     /// The initial skill.
     pub skill: SkillDoc,
+    /// The prompts: the program's, the benchmark's and the user's.
+    pub prompts: PromptSet,
     /// With `--fresh`: a word that no other run has used.
     pub fresh: Option<String>,
     /// What earlier attempts of this run spent.

@@ -264,7 +264,8 @@ fn is_folded(kind: &EventKind) -> bool {
         | EventKind::FinalSelected(_)
         | EventKind::Tested { .. }
         | EventKind::Warning { .. } => true,
-        EventKind::PreflightPassed { .. }
+        EventKind::PromptsChosen { .. }
+        | EventKind::PreflightPassed { .. }
         | EventKind::RolledOut { .. }
         | EventKind::Reflected { .. }
         | EventKind::Aggregated { .. }
@@ -281,6 +282,7 @@ fn type_word(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::Status { .. } => "status",
         EventKind::Planned(_) => "planned",
+        EventKind::PromptsChosen { .. } => "prompts_chosen",
         EventKind::PreflightPassed { .. } => "preflight_passed",
         EventKind::PhaseStarted(_) => "phase_started",
         EventKind::Baseline(_) => "baseline",

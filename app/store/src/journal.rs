@@ -126,6 +126,15 @@ impl RunJournal {
         Ok(tx.commit().await.doing(action)?)
     }
 
+    async fn insert_text(&self, text: &str) -> Result<(), LeaseError> {
+        let action = "keep a text";
+        let blob = Blob::pack(Sha256Hex::of(text), text);
+        let mut tx = self.store.write(action).await?;
+        owned(&mut tx, &self.run, &self.owner).await?;
+        blobs::insert(&mut tx, &[&blob]).await.doing(action)?;
+        Ok(tx.commit().await.doing(action)?)
+    }
+
     async fn insert_skill(&self, text: &str) -> Result<(), LeaseError> {
         let action = "keep a skill";
         let blob = Blob::pack(Sha256Hex::of(text), text);
@@ -168,6 +177,10 @@ impl Journal for RunJournal {
 
     async fn keep_skill(&self, text: &str) -> Result<(), StoreError> {
         Ok(self.insert_skill(text).await?)
+    }
+
+    async fn keep_text(&self, text: &str) -> Result<(), StoreError> {
+        Ok(self.insert_text(text).await?)
     }
 
     fn progress(&self, progress: Progress) {

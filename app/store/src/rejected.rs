@@ -185,12 +185,16 @@ fn not_applied((step, number): (u32, u32), report: &EditReport) -> RejectedEdit 
     }
 }
 
-/// Which steps proposed edits with similar words. Each text is cut into words once, and only texts of
-/// about the same length are compared, so that thousands of edits take a moment.
+/// Which steps proposed edits with similar words. Each text is cut into words once, and only texts that share one of
+/// their rarest words are compared, so that tens of thousands of edits take a moment.
 struct Alike {
-    /// Sorted numbers of words, with the steps that proposed them; shortest first.
+    /// Sorted numbers of words, with the steps that proposed them.
     texts: Vec<(Vec<u32>, BTreeSet<u32>)>,
     numbers: HashMap<String, u32>,
+    /// In how many texts a word occurs, by its number.
+    counts: Vec<u32>,
+    /// Places of the texts that have a word among their rarest ones.
+    by_rare_word: HashMap<u32, Vec<usize>>,
 }
 
 impl Alike {
@@ -206,9 +210,27 @@ impl Alike {
                 by_words.entry(words).or_default().insert(*step);
             }
         }
-        let mut texts: Vec<_> = by_words.into_iter().collect();
-        texts.sort_by_key(|(words, _)| words.len());
-        Self { texts, numbers }
+        let mut counts = vec![0; numbers.len()];
+        for word in by_words.keys().flatten() {
+            counts[place_of(*word)] += 1;
+        }
+        let texts: Vec<_> = by_words.into_iter().collect();
+        let mut alike = Self { texts, numbers, counts, by_rare_word: HashMap::new() };
+        for at in 0..alike.texts.len() {
+            for word in alike.rarest(&alike.texts[at].0) {
+                alike.by_rare_word.entry(word).or_default().push(at);
+            }
+        }
+        alike
+    }
+
+    /// So many of the rarest words that two similar texts have one of them in common: a text that lacks all of these
+    /// lacks more than a fifth of the words.
+    fn rarest(&self, words: &[u32]) -> Vec<u32> {
+        let mut rarest = words.to_vec();
+        rarest.sort_unstable_by_key(|word| (self.counts[place_of(*word)], *word));
+        rarest.truncate(words.len() / 5 + 1);
+        rarest
     }
 
     /// The row with the steps that proposed it again.
@@ -220,21 +242,21 @@ impl Alike {
 
     fn other_steps(&self, step: u32, edit: &Edit) -> Vec<u32> {
         let words = number_words(edit.gist(), |word| self.numbers.get(word).copied());
-        // Sets that differ more in size cannot share enough words.
-        let shortest = words.len() * 4 / 5;
-        let longest = words.len() * 5 / 4 + 1;
-        let first = self.texts.partition_point(|(other, _)| other.len() < shortest);
+        let rarest = self.rarest(&words);
+        let near = rarest.iter().filter_map(|word| self.by_rare_word.get(word)).flatten();
+        let near: BTreeSet<usize> = near.copied().collect();
         let mut found = BTreeSet::new();
-        for (other, steps) in &self.texts[first..] {
-            if other.len() > longest {
-                break;
-            }
+        for (other, steps) in near.into_iter().map(|at| &self.texts[at]) {
             if common_share(&words, other) >= SIMILAR {
                 found.extend(steps.iter().filter(|found| **found != step));
             }
         }
         found.into_iter().collect()
     }
+}
+
+fn place_of(word: u32) -> usize {
+    usize::try_from(word).unwrap_or(usize::MAX)
 }
 
 fn number_words(text: &str, mut number: impl FnMut(&str) -> Option<u32>) -> Vec<u32> {
@@ -270,12 +292,23 @@ mod tests {
 
     #[test]
     fn the_fast_measure_equals_the_domain_s() {
-        let texts = [
+        let mut texts: Vec<String> = [
             "Answer with the shortest phrase.",
             "answer with the shortest phrase, please!",
             "Quote the context",
             "",
-        ];
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        // Texts of two to eleven of twelve words, so that many are just similar enough or just not.
+        let mut seed = 7u32;
+        for _ in 0..200 {
+            let words = (0..12).filter(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                seed >> 30 > 0
+            });
+            texts.push(words.map(|word| format!("word{word}")).collect::<Vec<_>>().join(" "));
+        }
         let edit = |text: &str| EditReport {
             edit: Edit::new(EditOp::Append, None, Some(text)),
             status: EditStatus::Applied,

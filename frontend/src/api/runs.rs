@@ -16,6 +16,7 @@ use skillopt_domain::json::Json;
 use skillopt_domain::matrix::{TaskFilter, TaskOrder};
 use skillopt_domain::origin::{RerunRequest, ResumeRequest};
 use skillopt_domain::outcome::{OutcomeFilter, RolloutPurpose};
+use skillopt_domain::prompt::{PromptRow, PromptText};
 use skillopt_domain::run::RunStatus;
 
 pub(crate) async fn about() -> ApiResult<About> {
@@ -174,6 +175,15 @@ pub(crate) async fn trajectory(id: &RunId, number: u64) -> ApiResult<Trajectory>
 
 pub(crate) async fn run_config(id: &RunId) -> ApiResult<ConfigView> {
     get(&format!("runs/{id}/config")).await
+}
+
+/// The prompts that a run was made with.
+pub(crate) async fn prompts(id: &RunId) -> ApiResult<Vec<PromptRow>> {
+    get(&format!("runs/{id}/prompts")).await
+}
+
+pub(crate) async fn prompt_text(id: &RunId, hash: &Sha256Hex) -> ApiResult<PromptText> {
+    get(&format!("runs/{id}/prompts/{hash}")).await
 }
 
 pub(crate) async fn adopt_preview(request: &AdoptPreviewRequest) -> ApiResult<AdoptPreview> {

@@ -16,6 +16,7 @@ mod header;
 mod in_view;
 mod now;
 mod origin;
+mod prompts;
 mod ranked_table;
 mod receipts;
 mod rejected;

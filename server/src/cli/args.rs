@@ -2,6 +2,7 @@
 
 use super::config_args::ConfigArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use skillopt_domain::config::UpdateMode;
 use skillopt_engine::splits::SplitName;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,6 +52,8 @@ pub(super) enum Command {
     Runs(RunsArgs),
     /// Values in force and their sources, checks of a file, and the schema for editors.
     Config(ConfigCommands),
+    /// The optimizer's prompts: what there is, and checks of your own.
+    Prompts(PromptsArgs),
     /// Check store, port and models, and say what to do.
     Doctor(DoctorArgs),
 }
@@ -328,6 +331,79 @@ pub(super) struct CheckArgs {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PromptsArgs {
+    #[command(subcommand)]
+    pub(super) command: PromptsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PromptsCommand {
+    /// List all prompts and what each is for.
+    List(ListPromptsArgs),
+    /// Print one prompt: purpose, placeholders, the reply that it asks for, and its text.
+    Show(ShowPromptArgs),
+    /// Write all prompts of the optimizer into a folder, to be changed there.
+    Export(ExportPromptsArgs),
+    /// Check a folder of your own prompts: 0 when it is sound, 1 when it is not, 2 when there is none.
+    Check(CheckPromptsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListPromptsArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowPromptArgs {
+    /// Its name, such as `ranking` or `parts/rules`.
+    pub(super) name: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportPromptsArgs {
+    /// The folder; nothing in it is written over.
+    #[arg(value_name = "DIR")]
+    pub(super) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckPromptsArgs {
+    /// The folder.
+    #[arg(value_name = "DIR")]
+    pub(super) folder: PathBuf,
+    /// Check for runs in this update mode only.
+    #[arg(long, value_enum)]
+    pub(super) mode: Option<ModeArg>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The update modes by their names in configs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum ModeArg {
+    Patch,
+    RewriteFromSuggestions,
+    FullRewriteMinibatch,
+}
+
+impl From<ModeArg> for UpdateMode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Patch => Self::Patch,
+            ModeArg::RewriteFromSuggestions => Self::RewriteFromSuggestions,
+            ModeArg::FullRewriteMinibatch => Self::FullRewriteMinibatch,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -167,6 +167,12 @@ mod tests {
             "7",
             "--target_model",
             "m",
+            "--backend",
+            "mock",
+            "--env",
+            "searchqa",
+            "--prompts_dir",
+            "my/prompts",
             "--cfg-options",
             "train.seed=1",
             "env.limit=5",
@@ -180,6 +186,9 @@ mod tests {
             ("train.seed", Value::Int(7)),
             ("env.limit", Value::Int(5)),
             ("model.target", Value::Text("m".into())),
+            ("model.backend", Value::Text("mock".into())),
+            ("env.name", Value::Text("searchqa".into())),
+            ("optimizer.prompts_dir", Value::Text("my/prompts".into())),
         ] {
             assert_eq!(resolved.get(path), &expect, "{path}");
         }
@@ -187,6 +196,16 @@ mod tests {
             resolved.place("optimizer.learning_rate").map(|place| place.name.as_str()),
             Some("--edit-budget")
         );
+    }
+
+    #[test]
+    fn the_backend_has_the_flag_of_the_python_system_and_an_unknown_benchmark_is_named() {
+        let long = train(&["--model_backend", "mock"]);
+        let resolved = long.load(&Environment::default(), &[]).expect("accepted");
+        assert_eq!(resolved.get("model.backend"), &Value::Text("mock".into()));
+        let other = train(&["--env", "chess"]).load(&Environment::default(), &[]);
+        let message = other.expect_err("refused").to_string();
+        assert!(message.contains("--env: env.name") && message.contains("chess"), "{message}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A run in plain lines, made from its journal. Pure.
 
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
+use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::score::{GateMetric, MeanScore};
 use skillopt_domain::spend::{Spend, SpendByRole};
@@ -46,6 +47,7 @@ impl Narrator {
             }
             EventKind::Tested { which, measured } => self.test_line(*which, measured),
             EventKind::Warning { message, .. } => vec![format!("warning: {message}")],
+            EventKind::PromptsChosen { prompts } => own_prompts(prompts),
             EventKind::PreflightPassed { .. }
             | EventKind::PhaseStarted(_)
             | EventKind::RolledOut { .. }
@@ -151,6 +153,20 @@ fn with_n(score: Option<f64>, mean: Option<MeanScore>) -> String {
     match mean {
         Some(mean) => format!("{} (n {})", number(score), mean.n),
         None => "not measured".to_owned(),
+    }
+}
+
+/// Says which prompts are the user's; nothing about those that everybody has.
+fn own_prompts(prompts: &[PromptUse]) -> Vec<String> {
+    let own: Vec<&str> = prompts
+        .iter()
+        .filter(|prompt| prompt.origin == PromptOrigin::User)
+        .map(|prompt| prompt.name.as_str())
+        .collect();
+    if own.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("prompts of your own: {}", own.join(", "))]
     }
 }
 

@@ -91,7 +91,7 @@ async fn for_python(
     Ok(Exit::Done)
 }
 
-/// Config, journal, outcomes and every skill version. No secret: none is in the store.
+/// Config, journal, outcomes, every skill version and the texts of the prompts. No secret: none is in the store.
 async fn document(store: &Store, run: &RunId) -> anyhow::Result<Value> {
     let row = store.run_row(run).await?;
     let detail = store.run_detail(run).await?;
@@ -101,6 +101,12 @@ async fn document(store: &Store, run: &RunId) -> anyhow::Result<Value> {
             skills.insert(version.skill.to_string(), text.into());
         }
     }
+    let mut prompts = Map::new();
+    for prompt in store.prompts(run).await? {
+        if let Some(text) = store.prompt_text(run, &prompt.hash).await? {
+            prompts.insert(prompt.hash.to_string(), text.into());
+        }
+    }
     Ok(json!({
         "format": "skillopt-run-1",
         "run": detail.summary,
@@ -108,6 +114,7 @@ async fn document(store: &Store, run: &RunId) -> anyhow::Result<Value> {
         "events": all_events(store, run).await?,
         "rollouts": store.rollout_sets(run).await?,
         "skills": skills,
+        "prompts": prompts,
     }))
 }
 

@@ -2,9 +2,10 @@
 
 use super::flat::path_of_flat;
 use super::load::BadConfig;
-use super::secret::{RIGHT_WAY, is_secret_name};
+use super::secret::RIGHT_WAY;
 use skillopt_domain::config::{
     Availability, ConfigProblem, KEYS, KeySpec, Place, Resolved, Setting, Value, find_key,
+    is_secret_name,
 };
 use std::collections::BTreeMap;
 

@@ -1,41 +1,12 @@
-//! What says that a value is a secret: the name of its key, or its form as an address. No value is ever shown here.
+//! What says that a value is a secret: the name of its key, by the list in `domain`, or its form as an address.
+//! No value is ever shown here.
 
 use serde_json::Value;
-
-/// Parts of a name, without its dashes and underlines.
-const WORDS: [&str; 11] = [
-    "apikey",
-    "authorization",
-    "bearer",
-    "password",
-    "passwd",
-    "secret",
-    "accesstoken",
-    "accesskey",
-    "privatekey",
-    "subscriptionkey",
-    "credential",
-];
-/// Last words of a name.
-const LAST: [&str; 4] = ["auth", "token", "signature", "sig"];
-/// Ends of a query parameter's name, which is rarely anything but a name for a key when it ends so.
-const QUERY_ENDS: [&str; 3] = ["key", "token", "secret"];
+use skillopt_domain::config::{is_secret_name, is_secret_parameter};
 
 /// The right way, for messages.
 pub(super) const RIGHT_WAY: &str = "a key does not belong in a config; put it in an environment variable and name that in \
      model.target_api_key_env or model.optimizer_api_key_env";
-
-/// True for names such as `azure_openai_api_key`, `X-Api-Key`, `hf_token` and `auth`. Names of variables are no
-/// secrets.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
-    let plain = plain(name);
-    last != "env"
-        && (WORDS.iter().any(|word| plain.contains(word))
-            || LAST.contains(&last.as_str())
-            || plain.ends_with("token")
-            || plain.ends_with("signature"))
-}
 
 /// True when the value holds a secret, by the name of its key, of a key within it, or as an address. Switches are
 /// none, whatever their name.
@@ -63,16 +34,6 @@ pub(crate) fn secret_in_address(text: &str) -> Option<String> {
     names.find(|name| is_secret_parameter(name)).map(|name| format!("the parameter `{name}`"))
 }
 
-fn is_secret_parameter(name: &str) -> bool {
-    let plain = plain(name);
-    is_secret_name(name) || QUERY_ENDS.iter().any(|end| plain.ends_with(end))
-}
-
-fn plain(name: &str) -> String {
-    let letters = name.chars().filter(char::is_ascii_alphanumeric);
-    letters.map(|letter| letter.to_ascii_lowercase()).collect()
-}
-
 /// A name with its `%2D` as `-`.
 fn decoded(name: &str) -> String {
     let mut parts = name.split('%');
@@ -95,25 +56,6 @@ mod tests {
     use super::*;
     use rstest::rstest;
     use serde_json::json;
-
-    #[rstest]
-    #[case("azure_openai_api_key", true)]
-    #[case("X-Api-Key", true)]
-    #[case("auth", true)]
-    #[case("proxy_auth", true)]
-    #[case("hf_token", true)]
-    #[case("accessToken", true)]
-    #[case("request_signature", true)]
-    #[case("target_api_key_env", false)]
-    #[case("hf_token_env", false)]
-    #[case("max_completion_tokens", false)]
-    #[case("token_limit_param", false)]
-    #[case("azure_openai_auth_mode", false)]
-    #[case("answer_key", false)]
-    #[case("author", false)]
-    fn secrets_are_known_by_their_names(#[case] name: &str, #[case] expect: bool) {
-        assert_eq!(is_secret_name(name), expect);
-    }
 
     #[rstest]
     #[case("https://host/v1?api-key=sk-1", Some("the parameter `api-key`"))]

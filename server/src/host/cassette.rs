@@ -70,7 +70,12 @@ impl Hosting {
             let Some(last) = events.last() else { return Ok(kept) };
             seq = last.seq;
             let is_needed = |kind: &EventKind| {
-                matches!(kind, EventKind::Planned(_) | EventKind::Warning { .. })
+                matches!(
+                    kind,
+                    EventKind::Planned(_)
+                        | EventKind::PromptsChosen { .. }
+                        | EventKind::Warning { .. }
+                )
             };
             kept.extend(
                 events
@@ -128,6 +133,7 @@ impl Hosting {
             config,
             splits: inputs.data.splits,
             skill,
+            prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior::default(),
         };

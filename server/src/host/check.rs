@@ -6,6 +6,7 @@ use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::prompt::PromptOrigin;
 use skillopt_domain::spend::Role;
 use skillopt_engine::batches::plan;
 use skillopt_engine::splits::Splits;
@@ -56,7 +57,7 @@ impl Hosting {
                 Err(problem) => check.problems.push(problem),
             }
         }
-        for problem in &mut check.problems {
+        for problem in check.problems.iter_mut().filter(|problem| problem.place.is_none()) {
             problem.place =
                 resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
         }
@@ -110,6 +111,7 @@ fn describe_inputs(check: &mut ConfigCheck, config: &RunConfig, inputs: &Inputs)
         }
     };
     check.checks.push(skill);
+    check.checks.extend(describe_prompts(config, inputs));
     let splits = &inputs.data.splits;
     check.checks.push(describe_splits(splits));
     for warning in &inputs.data.warnings {
@@ -119,6 +121,28 @@ fn describe_inputs(check: &mut ConfigCheck, config: &RunConfig, inputs: &Inputs)
         Ok(forecast) => check.forecast = Some(forecast),
         Err(problem) => check.problems.push(problem),
     }
+}
+
+/// Which prompts are the user's; nothing where all are the program's.
+fn describe_prompts(config: &RunConfig, inputs: &Inputs) -> Option<Check> {
+    let folder = &config.optimizer.prompts_dir;
+    if folder.is_empty() {
+        return None;
+    }
+    let used = inputs.prompts.used(config);
+    let own: Vec<&str> = used
+        .iter()
+        .filter(|prompt| prompt.origin == PromptOrigin::User)
+        .map(|prompt| prompt.name.as_str())
+        .collect();
+    if own.is_empty() {
+        let detail =
+            format!("{folder} holds no prompt that this run uses; see `skillopt prompts list`");
+        let (label, figure) = ("Prompts".to_owned(), "none of your own".to_owned());
+        return Some(Check { label, state: CheckState::Warning, figure, detail });
+    }
+    let figure = format!("{} of {} your own", own.len(), used.len());
+    Some(ok("Prompts", figure, &own.join(", ")))
 }
 
 fn describe_splits(splits: &Splits) -> Check {

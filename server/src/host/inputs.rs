@@ -1,24 +1,33 @@
 //! What a run starts from, read from disk: the initial skill and the data.
 
+use super::prompts::prompt_set;
 use skillopt_benchmarks::searchqa::{self, Loaded};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::skill::SkillDoc;
+use skillopt_engine::prompts::PromptSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
-const PATH_KEYS: [&str; 5] =
-    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir", "model.cassette"];
+const PATH_KEYS: [&str; 6] = [
+    "env.skill_init",
+    "env.split_dir",
+    "env.data_path",
+    "env.split_output_dir",
+    "model.cassette",
+    "optimizer.prompts_dir",
+];
 
-/// Skill and data of a run.
+/// Skill, data and prompts of a run.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     pub(crate) skill: SkillDoc,
     pub(crate) data: Loaded,
+    pub(crate) prompts: PromptSet,
 }
 
 impl Inputs {
-    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`. With a text in
+    /// Reads all. Ratio splits without a folder of their own are written under `generated_dir`. With a text in
     /// `skill` that is the initial skill, and its file is not looked at.
     pub(crate) fn load(
         config: &RunConfig,
@@ -28,28 +37,38 @@ impl Inputs {
         let skill = initial(config, skill);
         let data =
             searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
-        Self::both(skill, data)
+        Self::all(skill, data, prompts(config))
     }
 
-    /// Reads both and writes nothing. With a text in `skill` that is the initial skill, and its file is not looked at.
+    /// Reads all and writes nothing. With a text in `skill` that is the initial skill, and its file is not looked at.
     pub(crate) fn preview(
         config: &RunConfig,
         skill: Option<String>,
     ) -> Result<Self, Vec<ConfigProblem>> {
         let skill = initial(config, skill);
         let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
-        Self::both(skill, data)
+        Self::all(skill, data, prompts(config))
     }
 
-    fn both(
+    fn all(
         skill: Result<SkillDoc, ConfigProblem>,
         data: Result<Loaded, ConfigProblem>,
+        prompts: Result<PromptSet, Vec<ConfigProblem>>,
     ) -> Result<Self, Vec<ConfigProblem>> {
-        match (skill, data) {
-            (Ok(skill), Ok(data)) => Ok(Self { skill, data }),
-            (skill, data) => Err(skill.err().into_iter().chain(data.err()).collect()),
+        match (skill, data, prompts) {
+            (Ok(skill), Ok(data), Ok(prompts)) => Ok(Self { skill, data, prompts }),
+            (skill, data, prompts) => {
+                let one = skill.err().into_iter().chain(data.err());
+                Err(one.chain(prompts.err().into_iter().flatten()).collect())
+            }
         }
     }
+}
+
+/// The prompts in the update mode of the run.
+pub(crate) fn prompts(config: &RunConfig) -> Result<PromptSet, Vec<ConfigProblem>> {
+    let optimizer = &config.optimizer;
+    prompt_set(&optimizer.prompts_dir, searchqa::PROMPTS, &[optimizer.update_mode])
 }
 
 fn initial(config: &RunConfig, given: Option<String>) -> Result<SkillDoc, ConfigProblem> {

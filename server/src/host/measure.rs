@@ -85,6 +85,7 @@ impl Hosting {
                 config,
                 splits: inputs.data.splits,
                 skill,
+                prompts: inputs.prompts,
                 fresh: request.fresh.then(|| uuid::Uuid::now_v7().to_string()),
                 prior: Prior::default(),
             },
@@ -159,6 +160,10 @@ impl Journal for OnlyProgress {
     }
 
     async fn keep_skill(&self, _: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn keep_text(&self, _: &str) -> Result<(), StoreError> {
         Ok(())
     }
 

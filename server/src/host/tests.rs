@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{Sources, cfg_options, load};
+use skillopt_domain::api::CheckState;
 use skillopt_domain::config::Resolved;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
@@ -95,6 +96,73 @@ async fn a_run_is_done_and_the_same_run_again_makes_no_call() {
         (&"sim-target".into(), &"mock".into())
     );
     assert_eq!((&config["train_size"], &config["steps_per_epoch"]), (&56.into(), &2.into()));
+}
+
+#[tokio::test]
+async fn few_selection_tasks_are_warned_of_before_a_run() {
+    let scene = Scene::new().await;
+    for (limit, state) in [("env.limit=19", CheckState::Warning), ("env.limit=20", CheckState::Ok)]
+    {
+        let check = scene.hosting.check(&scene.config(&[limit])).await;
+        let data = check.checks.iter().find(|check| check.label == "Data").expect("data");
+        assert_eq!(data.state, state, "{limit}: {}", data.detail);
+    }
+}
+
+#[tokio::test]
+async fn prompts_of_ones_own_are_part_of_the_check() {
+    let scene = Scene::new().await;
+    let own = scene.dir.path().join("own");
+    std::fs::create_dir(&own).expect("a folder");
+    let option = format!("optimizer.prompts_dir={}", own.display());
+    let prompts = async |scene: &Scene| {
+        let check = scene.hosting.check(&scene.config(&[&option])).await;
+        assert!(check.problems.is_empty(), "{:?}", check.problems);
+        check.checks.into_iter().find(|check| check.label == "Prompts").expect("a row")
+    };
+    assert_eq!(prompts(&scene).await.state, CheckState::Warning, "an empty folder is a mistake");
+    std::fs::write(own.join("parts.md"), "x").expect("written");
+    let check = scene.hosting.check(&scene.config(&[&option])).await;
+    let problem = check.problems.first().expect("a problem").to_string();
+    assert!(
+        problem.contains("parts.md: optimizer.prompts_dir: there is no prompt parts"),
+        "{problem}"
+    );
+    std::fs::rename(own.join("parts.md"), own.join("ranking.md")).expect("renamed");
+    let text = "First {{ max_items }}, as JSON {\"selected_indices\": []}";
+    std::fs::write(own.join("ranking.md"), text).expect("written");
+    let row = prompts(&scene).await;
+    assert_eq!((row.state, row.detail.as_str()), (CheckState::Ok, "ranking"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_was_changed_after_the_start_is_refused_on_resume_with_both_versions() {
+    let scene = Scene::new().await;
+    let own = scene.dir.path().join("own");
+    std::fs::create_dir(&own).expect("a folder");
+    let file = own.join("analyst_failure.md");
+    let ours = skillopt_engine::prompts::find_prompt("analyst_failure").expect("ours").text;
+    std::fs::write(&file, format!("First words.\n{ours}")).expect("written");
+    let option = format!("optimizer.prompts_dir={}", own.display());
+    let capped = scene.config(&[&option, "limits.max_calls=40"]);
+    let run = scene.create(capped, None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
+    let kept = scene.hosting.store().prompts(&run).await.expect("read");
+    let first = kept.iter().find(|prompt| prompt.name == "analyst_failure").expect("on record");
+
+    std::fs::write(&file, format!("Second words.\n{ours}")).expect("written");
+    let more = scene.config(&[&option, "limits.max_calls=0"]);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    let plan = scene.hosting.plan_resume(&row, &more).await.expect("a plan");
+    scene.hosting.prepare_resume(&row, &plan, "tester").await.expect("caps are safe");
+    assert_eq!(scene.drive(&run).await, RunStatus::Failed);
+    let detail = scene.hosting.store().view(&run).await.expect("view").detail.expect("a reason");
+    assert!(detail.contains(&format!("analyst_failure was {}", first.hash.short())), "{detail}");
+    let text = scene.hosting.store().prompt_text(&run, &first.hash).await.expect("read");
+    assert!(text.expect("the text").starts_with("First words."));
+
+    std::fs::write(&file, format!("First words.\n{ours}")).expect("written");
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

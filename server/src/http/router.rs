@@ -3,7 +3,7 @@
 use super::state::AppState;
 use super::{
     adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
-    run_parts, runs, stream,
+    prompts, run_parts, runs, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -51,6 +51,8 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(evidence::pair))
         .routes(routes!(evidence::blame))
         .routes(routes!(run_parts::config))
+        .routes(routes!(prompts::list))
+        .routes(routes!(prompts::text))
         .routes(routes!(config::schema))
         .routes(routes!(config::presets))
         .routes(routes!(config::check))

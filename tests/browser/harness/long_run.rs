@@ -162,7 +162,12 @@ impl Writer {
             _ => 0.25 + f64::from(step % 10) / 1000.0,
         };
         let (candidate, before) = (doc.sha(), self.best);
-        let set = self.measure(&candidate, step);
+        // Attempts of the others are left out: their number is no matter here, and writing them takes long.
+        let set = if is_kept || step == SPIKE {
+            self.measure(&candidate, step)
+        } else {
+            format!("selection/{candidate}")
+        };
         let action = if is_kept { Action::AcceptNewBest } else { Action::Reject };
         self.tell_update(step, edits, &doc, &set, (action, before, score));
         if is_kept {

@@ -1,9 +1,24 @@
 //! How a task is put to the target. The words are in `prompts/`.
 
 use super::{Item, SearchQa};
+use skillopt_engine::prompts::BenchmarkPrompt;
 
 const TARGET: &str = include_str!("prompts/target.md");
 const SKILL_SECTION: &str = include_str!("prompts/skill_section.md");
+
+/// What the target is told.
+pub const PROMPTS: &[BenchmarkPrompt] = &[
+    BenchmarkPrompt {
+        name: "target",
+        purpose: "Tells the target how to answer a question from passages. Holds the skill.",
+        text: TARGET,
+    },
+    BenchmarkPrompt {
+        name: "target/skill_section",
+        purpose: "How the skill stands in the target's prompt; nothing stands there without one.",
+        text: SKILL_SECTION,
+    },
+];
 
 /// Raised when the prompt or the scorer changes in a way that files do not show. It stands in the prompt, so
 /// recorded answers of another version are never taken for answers of this one.

@@ -79,6 +79,19 @@ fn guidance_notes_and_rewrites_are_told_apart() {
 }
 
 #[test]
+fn edits_that_were_applied_by_the_rules_of_the_python_system_are_found_again() {
+    // The target occurs twice, which our own rules refuse; the Python system takes the first one.
+    let before = "- Rule.\n- Rule.\n";
+    let first = edit(EditOp::Replace, Some("- Rule."), Some("- First."));
+    let (doc, edits) = crate::python::apply_edits(&SkillDoc::parse(before), &[first]);
+    let made_by = MadeBy::Step { step: 4, edits, is_rewrite: false };
+    let version = NextVersion { text: Some(doc.text().to_owned()), made_by };
+    let blame = Blame::of(Some(before.to_owned()), &[version]).expect("known");
+    assert_eq!(origin_of(&blame, "- First.").origin, Origin::Edit { step: 4, number: 1 });
+    assert_eq!(origin_of(&blame, "- Rule.").origin, Origin::Initial);
+}
+
+#[test]
 fn what_the_edits_do_not_explain_has_no_edit_and_a_missing_text_makes_it_unknown() {
     let version = |text: Option<&str>, step| NextVersion {
         text: text.map(str::to_owned),

@@ -91,13 +91,27 @@ impl Resolved {
             .map_or(&Value::Null, |found| &found.value)
     }
 
+    /// The same with the default of every key that it lacks: a run that is older than a key was made as the default
+    /// says.
+    #[must_use]
+    pub fn completed(&self) -> Self {
+        let mut values = self.values.clone();
+        for spec in KEYS.iter().filter(|spec| spec.availability == Availability::Built) {
+            if self.place(spec.path).is_none() {
+                let (path, place) = (spec.path.to_owned(), Place::default_value());
+                values.push(ResolvedValue { path, value: spec.default_value(), place });
+            }
+        }
+        Self { values, warnings: self.warnings.clone() }
+    }
+
     /// The value of a key; its default when the config is older than the key.
     #[must_use]
     pub fn value_or_default(&self, path: &str) -> Value {
         let known = self.values.iter().find(|value| value.path == path);
         match (known, find_key(path)) {
             (Some(known), _) => known.value.clone(),
-            (None, Some(spec)) => default_of(spec),
+            (None, Some(spec)) => spec.default_value(),
             (None, None) => Value::Null,
         }
     }
@@ -142,7 +156,7 @@ pub fn resolve(settings: &[Setting]) -> Result<Resolved, Vec<ConfigProblem>> {
             },
             None => ResolvedValue {
                 path: spec.path.to_owned(),
-                value: default_of(spec),
+                value: spec.default_value(),
                 place: Place::default_value(),
             },
         })
@@ -234,12 +248,15 @@ fn unknown(path: &str) -> String {
     }
 }
 
-/// Reads a default, which the table gives as text.
-fn default_of(spec: &KeySpec) -> Value {
-    if spec.default.is_empty() {
-        return Value::Null;
+impl KeySpec {
+    /// The default as a value, which the table gives as text; `Null` for "not set".
+    #[must_use]
+    pub fn default_value(&self) -> Value {
+        if self.default.is_empty() {
+            return Value::Null;
+        }
+        convert(self, &Value::Text(self.default.to_owned()), Origin::Flag).unwrap_or(Value::Null)
     }
-    convert(spec, &Value::Text(spec.default.to_owned()), Origin::Flag).unwrap_or(Value::Null)
 }
 
 /// Turns a raw value into the type of its key. Text of flags and variables is read as what the key

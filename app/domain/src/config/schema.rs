@@ -390,6 +390,17 @@ pub const KEYS: &[KeySpec] = &[
         ),
         "tokens",
     ),
+    unit(
+        key(
+            "model.optimizer_max_context_tokens",
+            "Longest question",
+            Int { min: 1000, max: 10_000_000 },
+            "100000",
+            Advanced,
+            "Most tokens that one optimizer call may read: what the model takes, less the longest reply. Minibatches that do not fit are split.",
+        ),
+        "tokens",
+    ),
     key(
         "model.token_limit_param",
         "Token limit field",
@@ -629,6 +640,22 @@ pub const KEYS: &[KeySpec] = &[
         "false",
         Training,
         "Do not reflect on passed tasks.",
+    ),
+    key(
+        "gradient.use_eval_feedback",
+        "Show the grading",
+        Bool,
+        "true",
+        Advanced,
+        "The optimizer reads why an attempt failed and what was expected. Off: it sees only that it failed. The target never sees it.",
+    ),
+    key(
+        "optimizer.prompts_dir",
+        "Own prompts",
+        Path,
+        "",
+        Advanced,
+        "A folder with prompts of your own, by name; `skillopt prompts export` writes those there are. Empty for none.",
     ),
     // Between epochs, and what reflection may write.
     key(

@@ -5,6 +5,7 @@ use super::modes::{
     SlowUpdateMode, UpdateMode, leading_words,
 };
 use super::resolve::{ConfigProblem, Resolved};
+use super::secret_name::secret_field;
 use super::value::{Place, Value};
 use crate::score::GateMetric;
 use crate::spend::Role;
@@ -144,6 +145,9 @@ pub struct Gradient {
     pub analyst_workers: u32,
     /// Successes are not read.
     pub failure_only: bool,
+    /// The optimizer sees what the grader said of an attempt.
+    #[serde(default = "yes")]
+    pub use_eval_feedback: bool,
 }
 
 /// Shape of the edit budget over the run.
@@ -188,6 +192,16 @@ pub struct Optimizer {
     /// Most tokens of a reply that holds a whole skill.
     #[serde(default = "default_rewrite_tokens")]
     pub rewrite_max_tokens: u32,
+    /// Most tokens that one call reads, at least 1000.
+    #[serde(default = "default_context_tokens")]
+    pub max_context_tokens: u32,
+    /// Folder with prompts of the user's own; empty for none.
+    #[serde(default)]
+    pub prompts_dir: String,
+}
+
+fn default_context_tokens() -> u32 {
+    100_000
 }
 
 fn default_rewrite_tokens() -> u32 {
@@ -195,6 +209,12 @@ fn default_rewrite_tokens() -> u32 {
 }
 
 impl Optimizer {
+    /// [`Self::max_context_tokens`] in quarters of a token, as texts are weighed.
+    #[must_use]
+    pub fn max_context_weight(&self) -> usize {
+        usize::try_from(self.max_context_tokens).unwrap_or(usize::MAX).saturating_mul(4)
+    }
+
     /// Who sets the budget in the update mode at hand: whole texts have none.
     #[must_use]
     pub fn budget_control(&self) -> LrControl {
@@ -306,7 +326,7 @@ impl RunConfig {
     /// # Errors
     /// All problems at once.
     pub fn from_resolved(resolved: &Resolved) -> Result<Self, Vec<ConfigProblem>> {
-        let reader = Reader { resolved };
+        let reader = Reader { resolved: &resolved.completed() };
         let config = Self {
             target: reader.role(Role::Target),
             optimizer_model: reader.role(Role::Optimizer),
@@ -381,7 +401,7 @@ impl RunConfig {
                     "an address must not hold a user name or password".into(),
                 );
             }
-            if let Some(field) = model.extra_body.as_ref().and_then(secret_looking_field) {
+            if let Some(field) = model.extra_body.as_ref().and_then(secret_field) {
                 add(
                     &format!("model.{role}_extra_body"),
                     format!("`{field}` looks like a secret; secrets go in environment variables"),
@@ -523,6 +543,7 @@ impl Reader<'_> {
             merge_batch_size: self.count("gradient.merge_batch_size"),
             analyst_workers: self.count("gradient.analyst_workers"),
             failure_only: self.flag("gradient.failure_only"),
+            use_eval_feedback: self.flag("gradient.use_eval_feedback"),
         }
     }
 
@@ -557,6 +578,8 @@ impl Reader<'_> {
             meta_skill: self.flag("optimizer.use_meta_skill"),
             skill_aware: self.skill_aware(),
             rewrite_max_tokens: self.count("model.rewrite_max_completion_tokens").max(1),
+            max_context_tokens: self.count("model.optimizer_max_context_tokens"),
+            prompts_dir: self.text("optimizer.prompts_dir"),
         }
     }
 
@@ -652,24 +675,6 @@ fn is_variable_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A field, at any depth, whose name says that it holds a secret.
-fn secret_looking_field(value: &serde_json::Value) -> Option<String> {
-    match value {
-        serde_json::Value::Object(map) => map.iter().find_map(|(key, inner)| {
-            let name = key.to_ascii_lowercase().replace('-', "_");
-            let secret =
-                ["api_key", "apikey", "authorization", "password", "secret", "access_token"];
-            if secret.iter().any(|word| name.contains(word)) {
-                Some(key.clone())
-            } else {
-                secret_looking_field(inner)
-            }
-        }),
-        serde_json::Value::Array(items) => items.iter().find_map(secret_looking_field),
-        _ => None,
-    }
-}
-
 fn parse_ratio(text: &str) -> Option<[u32; 3]> {
     let parts: Vec<u32> = text
         .split(':')
@@ -748,6 +753,22 @@ mod tests {
         assert_eq!(density(&[on]).expect("on").words.len(), 11);
         let own = density(&[on, ("evaluation.leading_words", "Must, keep")]).expect("on");
         assert_eq!(own.words, ["must", "keep"]);
+    }
+
+    #[test]
+    fn a_run_that_is_older_than_a_key_has_its_default() {
+        let settings =
+            [("model.backend", "mock"), ("env.split_dir", "data")].map(|(path, value)| Setting {
+                path: path.into(),
+                value: Value::Text(value.into()),
+                place: Place::flag(path),
+            });
+        let whole = resolve(&settings).expect("valid");
+        let mut old = whole.clone();
+        old.values.retain(|row| settings.iter().any(|setting| setting.path == row.path));
+        let config = RunConfig::from_resolved(&old).expect("complete");
+        assert_eq!(config, RunConfig::from_resolved(&whole).expect("complete"));
+        assert!(config.gradient.use_eval_feedback && config.optimizer.max_context_tokens > 0);
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl FromFields for EventKind {
                 Self::Status { status: fields.take("status")?, detail: fields.take("detail")? }
             }
             "planned" => Self::Planned(RunPlan::from_fields(fields)?),
+            "prompts_chosen" => Self::PromptsChosen { prompts: fields.take("prompts")? },
             "preflight_passed" => Self::PreflightPassed {
                 role: fields.take("role")?,
                 latency_ms: fields.take("latency_ms")?,

@@ -10,6 +10,7 @@ use crate::epoch::FinalSelection;
 use crate::event::{EventKind, Progress, RunEvent};
 use crate::hash::Sha256Hex;
 use crate::outcome::{Outcome, TaskOutcome};
+use crate::prompt::{PromptRow, PromptText};
 use crate::run::Phase;
 use crate::view::RunView;
 use proptest::prelude::*;
@@ -58,7 +59,7 @@ fn every_stored_event_is_read_and_written_again_byte_for_byte() {
 #[test]
 fn events_of_the_modes_and_between_epochs_are_written_again_byte_for_byte() {
     let kinds: BTreeSet<String> = JOURNAL_OF_MODES.lines().filter_map(type_of).collect();
-    assert_eq!(kinds.len(), 9, "{kinds:?}");
+    assert_eq!(kinds.len(), 11, "{kinds:?}");
     let events: Vec<RunEvent> = JOURNAL_OF_MODES.lines().map(check).collect();
     check::<RunView>(&serde_json::to_string(&RunView::of(&events)).unwrap());
     let last = EventKind::FinalSelected(FinalSelection {
@@ -168,6 +169,8 @@ fn the_other_answers_are_read() {
     check::<ConfigCheck>(
         r#"{"problems":[],"warnings":[],"checks":[{"label":"l","state":"failed","figure":"f","detail":"d"}],"forecast":{"n_train":1,"n_selection":2,"n_test":3,"steps_per_epoch":1,"total_steps":1,"target_calls_max":9,"optimizer_calls_max":8}}"#,
     );
+    check::<Vec<PromptRow>>(r#"[{"name":"ranking","purpose":"p","origin":"user","hash":"$SHA"}]"#);
+    check::<PromptText>(r#"{"text":"t"}"#);
     check::<ConfigView>(
         r#"{"rows":[{"path":"train.seed","value":"42","place":{"origin":"default","name":"","line":null},"default":"42"}],"yaml":"y","wire":[{"role":"target","identity":"{}"}]}"#,
     );

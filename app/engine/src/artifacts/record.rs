@@ -215,3 +215,54 @@ pub(super) fn seconds(ms: u64) -> Value {
 pub(super) fn six(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use skillopt_domain::edit::EditOp;
+
+    fn report(op: EditOp, status: EditStatus) -> EditReport {
+        let edit = Edit {
+            op,
+            target: Some("t".repeat(300)),
+            content: Some("ü".repeat(300)),
+            support_count: 1,
+            source_type: skillopt_domain::edit::SourceType::Failure,
+            merge_level: 0,
+        };
+        EditReport { edit, status, detail: "why".into(), resembles_rejected_step: None }
+    }
+
+    #[rstest]
+    #[case(EditOp::Append, EditStatus::Applied, "applied_append")]
+    #[case(EditOp::InsertAfter, EditStatus::Applied, "applied_insert_after")]
+    #[case(EditOp::Replace, EditStatus::Applied, "applied_replace")]
+    #[case(EditOp::Delete, EditStatus::Applied, "applied_delete")]
+    #[case(EditOp::Replace, EditStatus::NotFound, "skipped_replace_target_not_found")]
+    #[case(EditOp::Delete, EditStatus::NotFound, "skipped_delete_target_not_found")]
+    #[case(EditOp::Replace, EditStatus::Protected, "skipped_protected_region")]
+    #[case(EditOp::Unknown("move".into()), EditStatus::UnknownOp, "skipped_unknown_op")]
+    #[case(EditOp::Append, EditStatus::Empty, "skipped_empty")]
+    #[case(EditOp::Replace, EditStatus::Ambiguous, "skipped_ambiguous")]
+    #[case(EditOp::Append, EditStatus::Duplicate, "skipped_duplicate")]
+    #[case(EditOp::Append, EditStatus::OverBudget, "skipped_over_budget")]
+    fn a_status_has_pythons_word_where_it_means_the_same(
+        #[case] op: EditOp,
+        #[case] status: EditStatus,
+        #[case] expect: &str,
+    ) {
+        assert_eq!(report_row(0, &report(op, status))["status"], expect);
+    }
+
+    #[test]
+    fn a_row_of_the_report_has_pythons_fields_and_cuts_texts_at_200() {
+        let row = report_row(3, &report(EditOp::Replace, EditStatus::Applied));
+        let keys: Vec<&str> = row.as_object().expect("object").keys().map(String::as_str).collect();
+        assert_eq!(keys, ["index", "op", "target", "content_preview", "status", "detail"]);
+        assert_eq!((&row["index"], &row["op"]), (&json!(3), &json!("replace")));
+        for key in ["target", "content_preview"] {
+            assert_eq!(row[key].as_str().expect("text").chars().count(), 200, "{key}");
+        }
+    }
+}

@@ -3,12 +3,12 @@
 
 use super::TrainState;
 use crate::ports::{RolloutRecord, Task};
-use crate::prompts::one_line;
+use crate::prompts::{cut_middle, one_line};
 use crate::python::is_failure;
 use crate::rng::PythonRandom;
 use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
-use crate::trajectory::{Room, write_trajectory};
+use crate::trajectory::{Feedback, LEAST_WEIGHT, Room, weight, within, write_trajectory};
 use serde_json::{Value, json};
 use skillopt_domain::config::PairPolicy;
 use skillopt_domain::epoch::{Comparison, PairCategory, PairGroup};
@@ -20,6 +20,9 @@ use std::fmt::Write;
 
 /// All trajectories of a comparison together, in characters: more does not fit beside two skills.
 const MAX_CHARS: usize = 160_000;
+/// Longest title of a task where there is little room.
+const SHORT_TITLE: usize = 200;
+const NO_ROOM: &str = "[left out: no room in this call]\n";
 
 /// What is compared, and where it is kept.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +56,7 @@ pub(super) async fn compare(
 ) -> Result<Pairs, TrainError> {
     let config = run.input.config.optimizer.longitudinal;
     let wanted = usize::try_from(config.samples).unwrap_or(usize::MAX);
-    let mut tasks = drawn(run, order.epoch);
+    let mut tasks = drawn(run.input.splits.train(), run.input.config.train.seed, order.epoch);
     let mut work =
         Work { run, state, order, pairs: Vec::new(), comparison: blank(run, state, order) };
     let rest = tasks.split_off(tasks.len().min(wanted));
@@ -88,9 +91,9 @@ pub(super) async fn compare(
 }
 
 /// The train tasks in the order in which they are tried: shuffled with `seed + epoch * 2000`.
-fn drawn<'a>(run: &Run<'a>, epoch: u32) -> Vec<&'a Task> {
-    let mut tasks: Vec<&Task> = run.input.splits.train().iter().collect();
-    let seed = run.input.config.train.seed.wrapping_add(u64::from(epoch) * 2000);
+fn drawn(tasks: &[Task], seed: u64, epoch: u32) -> Vec<&Task> {
+    let mut tasks: Vec<&Task> = tasks.iter().collect();
+    let seed = seed.wrapping_add(u64::from(epoch) * 2000);
     PythonRandom::new(seed).shuffle(&mut tasks);
     tasks
 }
@@ -234,11 +237,11 @@ impl Pair {
         self.current.outcome.task == task.id
     }
 
-    fn write(&self, out: &mut String, room: Room) {
+    fn write(&self, out: &mut String, mut attempt: impl FnMut(&mut String, &RolloutRecord)) {
         // Writing to a String cannot fail.
         for (word, record) in [("previous", &self.previous), ("current", &self.current)] {
             let _ = writeln!(out, "With the {word} skill:");
-            write_trajectory(out, record, room);
+            attempt(out, record);
         }
     }
 
@@ -266,23 +269,58 @@ fn side(outcome: &TaskOutcome) -> Value {
 }
 
 impl Pairs {
-    /// All pairs as text for the optimizer, the most urgent first. Stable successes are only listed.
-    pub(super) fn text(&self) -> String {
-        let is_shown = |pair: &&Pair| pair.category != PairCategory::StableSuccess;
-        let n_shown = self.pairs.iter().filter(is_shown).count();
-        let room = Room::shared(MAX_CHARS, n_shown * 2);
+    /// All pairs as text for the optimizer, the most urgent first, in at most `room` as [`weight`] counts. Stable
+    /// successes are only listed; so are pairs for whose attempts no room is left.
+    pub(super) fn text(&self, room: usize, feedback: Feedback) -> String {
+        let is_shown = |pair: &Pair| pair.category != PairCategory::StableSuccess;
+        let n_shown = self.pairs.iter().filter(|pair| is_shown(pair)).count();
+        let usual = Room::shared(MAX_CHARS, n_shown * 2);
+        let whole = self.listed(Room::FULL, |out, pair| {
+            if is_shown(pair) {
+                pair.write(out, |out, record| write_trajectory(out, record, usual, feedback));
+            }
+        });
+        if weight(&whole) <= room {
+            return whole;
+        }
+        let title = Room { note: SHORT_TITLE, ..Room::FULL };
+        let lines = self.listed(title, |out, pair| {
+            if is_shown(pair) {
+                pair.write(out, |out, _| out.push_str(NO_ROOM));
+            }
+        });
+        let left = room.saturating_sub(weight(&lines));
+        let n_fit = (left / LEAST_WEIGHT / 2).clamp(1, n_shown.max(1));
+        let share = (left / n_fit / 2).max(LEAST_WEIGHT);
+        let mut shown = 0;
+        self.listed(title, |out, pair| {
+            if is_shown(pair) {
+                shown += 1;
+                pair.write(out, |out, record| {
+                    if shown <= n_fit {
+                        out.push_str(&within(share, record, feedback, |_, _| {}).0);
+                    } else {
+                        out.push_str(NO_ROOM);
+                    }
+                });
+            }
+        })
+    }
+
+    /// The pairs under headings, each with what `write` adds.
+    fn listed(&self, room: Room, mut write: impl FnMut(&mut String, &Pair)) -> String {
         let mut out = String::new();
+        // Writing to a String cannot fail.
         for category in PairCategory::ALL {
             let pairs: Vec<&Pair> =
                 self.pairs.iter().filter(|pair| pair.category == category).collect();
             let _ = writeln!(out, "## {} ({})", heading(category), pairs.len());
             for pair in pairs {
                 let outcome = &pair.current.outcome;
-                let (id, title) = (one_line(outcome.task.as_str()), one_line(&outcome.title));
+                let id = one_line(outcome.task.as_str());
+                let title = one_line(&cut_middle(&outcome.title, room.note));
                 let _ = writeln!(out, "### Task id {id}\nTask: {title}");
-                if category != PairCategory::StableSuccess {
-                    pair.write(&mut out, room);
-                }
+                write(&mut out, pair);
             }
             out.push('\n');
         }
@@ -320,3 +358,6 @@ fn heading(category: PairCategory) -> &'static str {
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use super::epoch_end::{Stopwatch, key};
 use super::longitudinal::Pairs;
 use crate::patch::text;
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
+use crate::prompts::{Prompt, PromptVars, push_section, section};
 use crate::run::{Run, TrainError};
 use crate::structured::{Question, ask};
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(super) async fn renew(
         let reason = "no task shows a difference to learn from".to_owned();
         (String::new(), String::new(), reason)
     } else {
-        written(run, question(run, state, &order)).await?
+        written(run, question(run, state, &order)?).await?
     };
     let (wall_ms, spend) = order.stopwatch.read(run);
     let written = !content.is_empty();
@@ -86,20 +86,26 @@ async fn written(
     })
 }
 
-fn question(run: &Run<'_>, state: &TrainState, order: &MemoryOrder<'_>) -> Question {
+fn question(
+    run: &Run<'_>,
+    state: &TrainState,
+    order: &MemoryOrder<'_>,
+) -> Result<Question, TrainError> {
     let mut user = section("previous_skill", state.epoch_skill.text());
     user.push('\n');
     user.push_str(&section("current_skill", order.current.text()));
     push_section(&mut user, "optimizer_memory", &state.memory);
     user.push('\n');
-    user.push_str(&section("comparison", &order.pairs.text()));
     let vars = PromptVars { n_tasks: order.pairs.len(), ..PromptVars::default() };
-    Question {
+    let system = run.system_message(Prompt::MetaSkill, vars)?;
+    let comparison = order.pairs.text(run.room_beside(&[&system, &user]), run.feedback());
+    user.push_str(&section("comparison", &comparison));
+    Ok(Question {
         purpose: Purpose::MetaSkill,
         phase: format!("meta_skill_{:02}", order.epoch),
-        system: system_message(Prompt::MetaSkill, vars),
+        system,
         user,
         sample: run.sample(order.epoch, 0),
         max_tokens: None,
-    }
+    })
 }

@@ -8,7 +8,7 @@ use super::longitudinal::Pairs;
 use super::python::{force, forces};
 use crate::patch::text;
 use crate::ports::Purpose;
-use crate::prompts::{Prompt, PromptVars, section, system_message};
+use crate::prompts::{Prompt, PromptVars, section};
 use crate::run::{Run, TrainError};
 use crate::structured::{Question, ask};
 use skillopt_domain::config::{Evaluation, SlowUpdateMode};
@@ -77,7 +77,7 @@ async fn ask_for_guidance(
     let (guidance, reason) = if order.pairs.len() == 0 && !run.is_python() {
         (Guidance::none(), "no task shows a difference to learn from".to_owned())
     } else {
-        guidance(run, question(run, state, order)).await?
+        guidance(run, question(run, state, order)?).await?
     };
     Ok(SlowUpdate {
         epoch: order.epoch,
@@ -119,7 +119,11 @@ impl Guidance {
     }
 }
 
-fn question(run: &Run<'_>, state: &TrainState, order: &SlowOrder<'_>) -> Question {
+fn question(
+    run: &Run<'_>,
+    state: &TrainState,
+    order: &SlowOrder<'_>,
+) -> Result<Question, TrainError> {
     let current = &state.skills.current;
     let mut user = section("previous_skill", state.epoch_skill.text());
     user.push('\n');
@@ -129,16 +133,18 @@ fn question(run: &Run<'_>, state: &TrainState, order: &SlowOrder<'_>) -> Questio
         user.push_str(&section("previous_guidance", earlier));
     }
     user.push('\n');
-    user.push_str(&section("comparison", &order.pairs.text()));
     let vars = PromptVars { n_tasks: order.pairs.len(), ..PromptVars::default() };
-    Question {
+    let system = run.system_message(Prompt::SlowUpdate, vars)?;
+    let comparison = order.pairs.text(run.room_beside(&[&system, &user]), run.feedback());
+    user.push_str(&section("comparison", &comparison));
+    Ok(Question {
         purpose: Purpose::SlowUpdate,
         phase: format!("slow_update_{:02}", order.epoch),
-        system: system_message(Prompt::SlowUpdate, vars),
+        system,
         user,
         sample: run.sample(order.epoch, 0),
         max_tokens: None,
-    }
+    })
 }
 
 /// The skill with the guidance, wherever that leads; `None` when there is none.

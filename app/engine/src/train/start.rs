@@ -1,6 +1,7 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
 use super::epoch_end::Stopwatch;
+use super::prompts::announce_prompts;
 use super::python::{PythonState, start};
 use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
@@ -47,6 +48,7 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
         }
     }
     run.emit("planned", EventKind::Planned(plan)).await?;
+    announce_prompts(run).await?;
     for warning in run.input.skill.lint() {
         let message = format!("skill, line {}: {}", warning.line, warning.message);
         let key = format!("warning/skill/{}", Sha256Hex::of(&message).short());

@@ -15,11 +15,15 @@ use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
+mod contexts;
 mod epochs;
 mod kills;
 mod lapses;
+mod merging;
 mod modes;
 mod optimizer;
+mod prompts;
+mod telling;
 
 /// Task `x-N` passes when the skill holds "rule <N mod 4>", unless it holds "poison".
 fn target_reply(request: &ChatRequest) -> Result<ChatReply, ModelError> {
@@ -85,6 +89,7 @@ fn input(changes: &[(&str, &str)]) -> TrainInput {
         )
         .expect("disjoint"),
         skill: SkillDoc::parse("# Skill\n\n- Be kind.\n"),
+        prompts: PromptSet::default(),
         fresh: None,
         prior: Prior::default(),
     }

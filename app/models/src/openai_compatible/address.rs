@@ -2,6 +2,7 @@
 
 use super::setup::SetupError;
 use reqwest::Url;
+use skillopt_domain::config::is_secret_parameter;
 use skillopt_domain::spend::Role;
 use std::net::IpAddr;
 
@@ -66,13 +67,7 @@ impl Address {
 
 /// The first query parameter whose name says that its value is a secret.
 fn secret_in_query(url: &Url) -> Option<String> {
-    const NAMES: [&str; 5] = ["auth", "authorization", "password", "sig", "signature"];
-    const ENDS: [&str; 3] = ["key", "token", "secret"];
-    url.query_pairs().map(|(name, _)| name.into_owned()).find(|name| {
-        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        let plain = plain.to_ascii_lowercase();
-        NAMES.contains(&plain.as_str()) || ENDS.iter().any(|end| plain.ends_with(end))
-    })
+    url.query_pairs().map(|(name, _)| name.into_owned()).find(|name| is_secret_parameter(name))
 }
 
 /// An address that is none may still hold a password, so only its beginning is shown.

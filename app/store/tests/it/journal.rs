@@ -7,6 +7,7 @@ use crate::support::{
 use rstest::rstest;
 use skillopt_domain::event::{EventKind, TestedSkill};
 use skillopt_domain::outcome::Outcome;
+use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::run::{Phase, RunStatus, RunTransition, Stage};
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
@@ -205,6 +206,34 @@ async fn skills_are_kept_byte_for_byte_and_belong_to_their_run(#[case] kind: Kin
     assert!(store.skill_belongs_to_run(&run_id(1), &sha(&text)).await.unwrap());
     assert!(!store.skill_belongs_to_run(&run_id(2), &sha(&text)).await.unwrap());
     assert_eq!(store.skill_text(&sha("unknown")).await.unwrap(), None);
+}
+
+#[rstest]
+#[case(Kind::File)]
+#[case(Kind::Memory)]
+#[tokio::test]
+async fn prompts_are_shown_by_their_run_only_and_are_no_skills(#[case] kind: Kind) {
+    let opened = kind.open().await;
+    let store = &opened.store;
+    let (first, second) = (started(store, 1).await, started(store, 2).await);
+    let chosen = |text: &str| PromptUse {
+        name: "ranking".to_owned(),
+        origin: PromptOrigin::User,
+        hash: sha(text),
+    };
+    first.keep_text("my prompt").await.unwrap();
+    second.keep_text("another").await.unwrap();
+    let prompts = vec![chosen("my prompt")];
+    let event = EventKind::PromptsChosen { prompts: prompts.clone() };
+    first.append("prompts", event).await.unwrap();
+    assert_eq!(store.prompts(&run_id(1)).await.unwrap(), prompts);
+    assert_eq!(store.prompts(&run_id(2)).await.unwrap(), []);
+    let text = store.prompt_text(&run_id(1), &sha("my prompt")).await.unwrap();
+    assert_eq!(text.as_deref(), Some("my prompt"));
+    assert_eq!(store.prompt_text(&run_id(1), &sha("another")).await.unwrap(), None);
+    assert_eq!(store.prompt_text(&run_id(2), &sha("my prompt")).await.unwrap(), None);
+    assert!(!store.skill_belongs_to_run(&run_id(1), &sha("my prompt")).await.unwrap());
+    assert!(store.prompts(&run_id(3)).await.is_err());
 }
 
 #[rstest]

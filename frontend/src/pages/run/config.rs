@@ -1,5 +1,6 @@
 //! The Config tab: every value with the place it came from, what goes on the wire, and the YAML to train again.
 
+use super::prompts::Prompts;
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use crate::api;
@@ -53,7 +54,7 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
                     move || no_match(only_set, text).into_any(),
                 )}
             </div>
-            <aside class="split__side stack" data-gap="lg"><Wire wire=config.wire/></aside>
+            <aside class="split__side stack" data-gap="lg"><Wire wire=config.wire/><Prompts run/></aside>
         </div>
     }
 }

@@ -8,12 +8,14 @@ use crate::fmt;
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::epoch::PairCategory;
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
+use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::run::Phase;
 
 /// The words for filters, in the order of a run; also the `type` of the JSON.
-pub(crate) const TYPES: [&str; 20] = [
+pub(crate) const TYPES: [&str; 21] = [
     "status",
     "planned",
+    "prompts_chosen",
     "preflight_passed",
     "phase_started",
     "baseline",
@@ -39,6 +41,7 @@ pub(crate) fn type_word(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::Status { .. } => "status",
         EventKind::Planned(_) => "planned",
+        EventKind::PromptsChosen { .. } => "prompts_chosen",
         EventKind::PreflightPassed { .. } => "preflight_passed",
         EventKind::PhaseStarted(_) => "phase_started",
         EventKind::Baseline(_) => "baseline",
@@ -75,6 +78,7 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
         EventKind::StepFinished(step) => (Look::from(step.action).status, "check"),
         EventKind::Warning { .. } => ("warning", "warning"),
         EventKind::Planned(_) => ("idle", "launch"),
+        EventKind::PromptsChosen { .. } => ("idle", "file"),
         EventKind::PreflightPassed { .. } => ("done", "check"),
         EventKind::PhaseStarted(_) => ("idle", "right"),
         EventKind::Baseline(_) | EventKind::Tested { .. } => ("idle", "gate"),
@@ -95,6 +99,20 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
     }
 }
 
+fn prompts_words(prompts: &[PromptUse]) -> String {
+    let own: Vec<&str> = prompts
+        .iter()
+        .filter(|prompt| prompt.origin == PromptOrigin::User)
+        .map(|prompt| prompt.name.as_str())
+        .collect();
+    let n = fmt::plural(u64::try_from(prompts.len()).unwrap_or(0), "prompt", "prompts");
+    if own.is_empty() {
+        format!("{n}, none of your own.")
+    } else {
+        format!("{n}, of your own: {}.", own.join(", "))
+    }
+}
+
 /// What happened, in one sentence.
 pub(crate) fn event_words(kind: &EventKind) -> String {
     match kind {
@@ -103,6 +121,7 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             format!("The run is {}{end}", Look::from(*status).word)
         }
         EventKind::Planned(plan) => planned_words(plan),
+        EventKind::PromptsChosen { prompts } => prompts_words(prompts),
         EventKind::PreflightPassed { role, latency_ms: 0 } => {
             format!("The {role} has answered its test call before.")
         }
@@ -250,6 +269,22 @@ mod tests {
         assert_eq!(event_words(&phase), "Step 3: reflect began.");
         let known = EventKind::PreflightPassed { role: Role::Target, latency_ms: 0 };
         assert_eq!(event_words(&known), "The target has answered its test call before.");
+    }
+
+    #[test]
+    fn prompts_of_ones_own_are_named() {
+        let prompt = |name: &str, origin| PromptUse {
+            name: name.to_owned(),
+            origin,
+            hash: skillopt_domain::hash::Sha256Hex::of(name),
+        };
+        let mut prompts = vec![prompt("ranking", PromptOrigin::Default)];
+        let words = |prompts: &Vec<PromptUse>| {
+            event_words(&EventKind::PromptsChosen { prompts: prompts.clone() })
+        };
+        assert_eq!(words(&prompts), "1 prompt, none of your own.");
+        prompts.push(prompt("rewrite", PromptOrigin::User));
+        assert_eq!(words(&prompts), "2 prompts, of your own: rewrite.");
     }
 
     #[test]

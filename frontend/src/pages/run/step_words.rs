@@ -163,6 +163,15 @@ pub(crate) fn reflection_words(reflection: &ReflectionSummary, item: Item) -> St
         reflection.n_failure_minibatches,
         reflection.n_success_minibatches,
     );
+    if reflection.n_split > 0 {
+        let groups = fmt::plural(u64::from(reflection.n_split), "group", "groups");
+        words += &format!(" {groups} did not fit in one call and became several.");
+    }
+    if reflection.n_cut > 0 {
+        let attempts =
+            fmt::plural(u64::from(reflection.n_cut), "trajectory was", "trajectories were");
+        words += &format!(" {attempts} cut in the middle to fit.");
+    }
     if reflection.n_reasked > 0 {
         let replies = fmt::plural(u64::from(reflection.n_reasked), "reply was", "replies were");
         words += &format!(" {replies} asked for again.");

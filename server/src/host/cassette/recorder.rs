@@ -208,5 +208,9 @@ impl Journal for Kept {
         Ok(())
     }
 
+    async fn keep_text(&self, _: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn progress(&self, _: Progress) {}
 }

@@ -72,6 +72,7 @@ impl Attempt {
             config,
             splits: inputs.data.splits,
             skill: inputs.skill,
+            prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
         };

@@ -92,11 +92,20 @@ fn c87_a_base_may_ask_for_what_is_not_built_when_a_stronger_source_does_not() {
     assert_eq!(resolve(&settings).expect("accepted").get("model.target_backend"), &text("mock"));
 }
 
-#[test]
-fn c88_a_retired_key_warns_with_its_reason() {
-    let resolved =
-        resolve(&[file("gradient.max_analyst_rounds", Value::Int(3))]).expect("accepted");
-    assert!(resolved.warnings[0].to_string().contains("retired"));
+#[rstest]
+#[case("gradient.max_analyst_rounds", "it was retired")]
+#[case("train.steps_per_epoch", "it is computed from the data")]
+#[case("optimizer.meta_learning_rate", "no version of the system has used it")]
+#[case("env.exec_timeout", "only agents that run programs use it")]
+fn c88_a_retired_key_warns_with_its_reason(#[case] path: &str, #[case] reason: &str) {
+    let resolved = resolve(&[file(path, Value::Int(3))]).expect("accepted");
+    let [warning] = &resolved.warnings[..] else { panic!("one: {:?}", resolved.warnings) };
+    assert_eq!(warning.path, path);
+    assert!(
+        warning.message.contains("has no effect") && warning.message.contains(reason),
+        "{warning}"
+    );
+    assert!(resolve(&[file(path, Value::Null)]).expect("accepted").warnings.is_empty());
 }
 
 #[rstest]
@@ -145,7 +154,7 @@ fn a_key_in_a_config_is_refused_and_never_repeated() {
 #[test]
 fn every_default_has_the_type_of_its_key() {
     for spec in KEYS.iter().filter(|spec| !spec.default.is_empty()) {
-        assert_ne!(default_of(spec), Value::Null, "{}", spec.path);
+        assert_ne!(spec.default_value(), Value::Null, "{}", spec.path);
     }
 }
 

@@ -46,6 +46,19 @@ fn three_rules(request: &ChatRequest) -> Result<ChatReply, ModelError> {
     Ok(reply(&json!({"patch": {"reasoning": "r", "edits": edits}}).to_string()))
 }
 
+/// The same from a merge, however little each analyst was allowed.
+fn three_rules_merged(request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    match request.purpose {
+        Purpose::MergeFailure => {
+            let analysis = ChatRequest { purpose: Purpose::AnalystFailure, ..request.clone() };
+            let patch: serde_json::Value =
+                serde_json::from_str(&three_rules(&analysis)?.text).expect("JSON");
+            Ok(reply(&patch["patch"].to_string()))
+        }
+        _ => three_rules(request),
+    }
+}
+
 #[rstest]
 #[case::fixed(FIXED, 1, 1)]
 #[case::unlimited(UNLIMITED, 3, 0)]
@@ -55,7 +68,7 @@ async fn without_a_budget_really_all_edits_apply_and_nothing_is_ranked(
     #[case] n_applied: u32,
     #[case] n_rankings: usize,
 ) {
-    let world = World::with(target_reply, three_rules);
+    let world = World::with(target_reply, three_rules_merged);
     let journal = Arc::new(MemoryJournal::default());
     let settings = [
         control,
@@ -63,11 +76,10 @@ async fn without_a_budget_really_all_edits_apply_and_nothing_is_ranked(
         ("optimizer.min_learning_rate", "1"),
         ("train.num_epochs", "1"),
         ("train.batch_size", "8"),
-        ("gradient.minibatch_size", "8"),
+        // Two minibatches, so that there is a merge, which may bring more than an analyst was allowed.
+        ("gradient.minibatch_size", "4"),
     ];
-    // The analyst's own list is cut at the schedule's budget; a merge may bring more.
-    let changes: Vec<_> = settings.to_vec();
-    world.run(&input(&changes), journal.clone()).await.expect("done");
+    world.run(&input(&settings), journal.clone()).await.expect("done");
     let step = &RunView::of(&journal.events()).steps[0];
     assert_eq!(step.n_applied, n_applied);
     let limited = world.optimizer.seen().iter().any(|request| {
@@ -75,7 +87,12 @@ async fn without_a_budget_really_all_edits_apply_and_nothing_is_ranked(
             && request.messages[1].content.contains("at most 1 edits")
     });
     assert_eq!(limited, control == FIXED, "analysts are told the budget of the step");
-    assert!(purposes(&world, Purpose::Ranking) <= n_rankings);
+    assert_eq!(purposes(&world, Purpose::MergeFailure), 1);
+    assert_eq!(purposes(&world, Purpose::Ranking), n_rankings);
+    let told = world.optimizer.seen().into_iter().find(|r| r.purpose == Purpose::AnalystFailure);
+    let system = told.expect("asked").messages[0].content.clone();
+    assert_eq!(system.contains("There is no fixed number of edits"), control == UNLIMITED);
+    assert_eq!(system.contains("At most L=1 edits"), control == FIXED);
 }
 
 fn wants_nothing(request: &ChatRequest) -> Result<ChatReply, ModelError> {
@@ -266,6 +283,18 @@ async fn the_first_tasks_of_a_split_are_measured_where_the_config_says_so(
     assert_eq!(view.test_best.and_then(|m| m.score).map(|score| score.n), Some(n_test));
     let plan = view.plan.expect("planned");
     assert_eq!((plan.n_selection, plan.n_test), (n_selection, n_test));
+}
+
+#[tokio::test]
+async fn without_a_test_the_test_split_is_never_touched() {
+    let world = World::with(target_reply, able);
+    let journal = Arc::new(MemoryJournal::default());
+    world.run(&input(&[("evaluation.eval_test", "false")]), journal.clone()).await.expect("done");
+    let view = RunView::of(&journal.events());
+    assert_eq!((view.test_initial, view.test_best, view.test_last), (None, None, None));
+    let asked = world.target.seen();
+    assert!(asked.iter().all(|request| !request.messages[1].content.starts_with("test-")));
+    assert!(world.folder.file("test_eval/summary.json").is_none());
 }
 
 #[tokio::test]

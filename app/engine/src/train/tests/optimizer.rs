@@ -2,7 +2,7 @@
 //! where nobody told it that poison was rejected.
 
 use super::*;
-use crate::prompts::PromptVars;
+use crate::prompts::{Prompt, PromptVars};
 use serde_json::{Value, json};
 
 /// What stands in a section of the user message.
@@ -96,9 +96,7 @@ fn rewriting(user: &str) -> Value {
 
 #[test]
 fn the_prompts_name_the_lists_that_this_optimizer_looks_for() {
-    let text = crate::prompts::system_message(
-        crate::prompts::Prompt::AnalystFailure,
-        PromptVars { skill_aware: true, ..PromptVars::default() },
-    );
+    let vars = PromptVars { skill_aware: true, ..PromptVars::default() };
+    let text = PromptSet::default().system_message(Prompt::AnalystFailure, vars).expect("renders");
     assert!(text.contains("\"edits\"") && text.contains("appendix_notes"));
 }
