@@ -38,8 +38,8 @@ use tokio::sync::Semaphore;
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 
 const WHY_NOT_RESUMABLE: &str = "an imported run cannot be resumed: the recorded replies and the journal that resume \
-     needs are not in its folder, so that it would pay for everything again and could not end the same; start a \
-     new run from its best skill";
+     needs are not in its folder, so that it would pay for everything again and could not end the same; a fork can \
+     start from any of its versions";
 
 /// Why a folder was not imported. The texts are for people.
 #[derive(Debug, thiserror::Error)]

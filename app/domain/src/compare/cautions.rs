@@ -119,7 +119,7 @@ fn data(runs: &[RunFacts]) -> Option<String> {
     }
     if !unknown.is_empty() && runs.len() > 1 {
         sentences.push(format!(
-            "Which tasks they had is not known of {}: tasks count as shared by id and title.",
+            "Which tasks {} had is not known: tasks count as shared by id and title.",
             names(&unknown)
         ));
     }
@@ -188,7 +188,7 @@ mod tests {
     #[rstest]
     #[case(|run: &mut RunFacts| run.benchmark = "docvqa".into(), CautionKind::Benchmark, "docvqa (b); searchqa (a)")]
     #[case(|run: &mut RunFacts| run.data = Some(Sha256Hex::of("other")), CautionKind::Data, "different tasks")]
-    #[case(|run: &mut RunFacts| run.data = None, CautionKind::Data, "not known of b")]
+    #[case(|run: &mut RunFacts| run.data = None, CautionKind::Data, "Which tasks b had is not known")]
     #[case(|run: &mut RunFacts| run.sizes = Some([20, 72]), CautionKind::Splits, "20 selection and 72 test tasks (b)")]
     #[case(|run: &mut RunFacts| run.metric = "soft".into(), CautionKind::Metric, "hard (a); soft (b)")]
     #[case(|run: &mut RunFacts| run.target = "n".into(), CautionKind::Target, "m (a); n (b)")]

@@ -224,6 +224,7 @@ const BEARINGS: &[Row] = &[
             "optimizer.use_meta_skill",
         ],
     ),
+    row(Results, "other words for optimizer and target", &["optimizer.prompts_dir"]),
     row(
         Results,
         "another edit budget",

@@ -22,7 +22,7 @@ pub(super) fn Imported(origin: ImportOrigin) -> impl IntoView {
                 " "
                 <span class="callout__text">
                     <code>{origin.folder}</code>
-                    {format!(" It cannot be resumed here: {}. A fork can start from its skill.", origin.why_not_resumable)}
+                    {format!(" {}.", fmt::capital(&origin.why_not_resumable))}
                 </span>
                 {findings.view()}
             </div>
