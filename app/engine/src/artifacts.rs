@@ -273,6 +273,11 @@ impl Artifacts {
         }
     }
 
+    /// What a skill gained over the initial one in the final test, in `hard`.
+    fn test_delta(&self, skill: Option<MeanScore>) -> Option<f64> {
+        self.test_initial.zip(skill).map(|(from, to)| six(to.hard - from.hard))
+    }
+
     /// `best_skill.md` of a run without steps, the whole history, and `summary.json`.
     pub(crate) async fn finish(
         &self,
@@ -287,11 +292,7 @@ impl Artifacts {
         write_standing(run, step, (gate(scores.last), gate(scores.best)), state).await?;
         let hard = |score: Option<MeanScore>| score.map(|score| six(score.hard));
         let soft = |score: Option<MeanScore>| score.map(|score| six(score.soft));
-        let delta =
-            self.test_initial.zip(self.test_best).map(|(from, to)| six(to.hard - from.hard));
-        let count = |wanted: fn(&str) -> bool| {
-            self.history.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
-        };
+        let rows = self.history.as_slice();
         let total = run.calls.meter.total_spend();
         let file = json!({
             "version": PROGRAM,
@@ -306,9 +307,9 @@ impl Artifacts {
             "current_origin": state.current_origin,
             "best_origin": state.best_origin,
             "total_steps": self.history.len(),
-            "total_accepts": count(|action| action.contains("accept")),
-            "total_rejects": count(|action| action == "reject"),
-            "total_skips": count(|action| action.starts_with("skip")),
+            "total_accepts": count(rows, |action| action.contains("accept")),
+            "total_rejects": count(rows, |action| action == "reject"),
+            "total_skips": count(rows, |action| action.starts_with("skip")),
             "baseline_test_hard": hard(self.test_initial),
             "baseline_test_soft": soft(self.test_initial),
             "test_hard": hard(self.test_best),
@@ -316,7 +317,9 @@ impl Artifacts {
             "final_test_hard": hard(self.test_last),
             "final_test_soft": soft(self.test_last),
             "test_n": self.test_best.map(|score| score.n),
-            "test_delta_hard": delta,
+            "test_delta_hard": self.test_delta(self.test_best),
+            "final_test_delta_hard": self.test_delta(self.test_last),
+            "epoch_stats": epoch_stats(&self.history),
             "total_wall_time_s": seconds(run.input.prior.active_ms + run.calls.meter.active_ms()),
             "token_summary": {
                 "target": tokens(total.target),
@@ -326,6 +329,31 @@ impl Artifacts {
         });
         run.write_json("summary.json", &file).await
     }
+}
+
+/// Rows whose action is wanted.
+fn count(rows: &[Value], wanted: fn(&str) -> bool) -> usize {
+    rows.iter().filter(|row| row["action"].as_str().is_some_and(wanted)).count()
+}
+
+/// What each epoch decided, in the words of the Python system.
+fn epoch_stats(history: &[Value]) -> Vec<Value> {
+    let epoch_of = |row: &Value| row["epoch"].as_u64().unwrap_or_default();
+    history
+        .chunk_by(|one, next| epoch_of(one) == epoch_of(next))
+        .filter_map(|rows| Some((rows, rows.last()?)))
+        .map(|(rows, last)| {
+            json!({
+                "epoch": last["epoch"],
+                "steps": rows.iter().map(|row| &row["step"]).collect::<Vec<_>>(),
+                "accepts": count(rows, |action| action.contains("accept")),
+                "rejects": count(rows, |action| action == "reject"),
+                "skips": count(rows, |action| action.starts_with("skip")),
+                "best_score_at_epoch_end": last["best_score"],
+                "current_score_at_epoch_end": last["current_score"],
+            })
+        })
+        .collect()
 }
 
 /// Current and best skill, and what a reader resumes from. `scores` are theirs, in the gate's number.

@@ -17,6 +17,7 @@ use skillopt_domain::view::RunView;
 
 mod contexts;
 mod epochs;
+mod folder;
 mod kills;
 mod lapses;
 mod merging;
