@@ -14,6 +14,7 @@ mod events;
 mod header;
 mod in_view;
 mod now;
+pub(crate) mod parts;
 mod query;
 mod ranked_table;
 mod receipts;
@@ -126,14 +127,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
         {when(move || tab.get() == Some(RunTab::Curves), move || view! { <now::RunNow run/> }.into_any(), nothing)}
         <RunTabs run tab/>
         {move || match tab.get() {
-            Some(RunTab::Curves) => view! { <curves::CurvesTab run/> }.into_any(),
-            Some(RunTab::Steps) => view! { <steps::StepsTab run/> }.into_any(),
-            Some(RunTab::Skill) => view! { <skill::SkillTab run/> }.into_any(),
-            Some(RunTab::Epochs) => view! { <epochs::EpochsTab run/> }.into_any(),
-            Some(RunTab::Rejected) => view! { <rejected::RejectedTab run/> }.into_any(),
-            Some(RunTab::Trajectories) => view! { <trajectories::TrajectoriesTab run/> }.into_any(),
-            Some(RunTab::Config) => view! { <config::ConfigTab run/> }.into_any(),
-            Some(RunTab::Events) => view! { <events::EventsTab run/> }.into_any(),
+            Some(tab) => parts::show(tab, run),
             None => view! { <NoSuchTab run/> }.into_any(),
         }}
     }

@@ -1,0 +1,163 @@
+// Splits the compiled dashboard into a first module and files that are fetched when a part is shown. Used by dist.mjs.
+//
+// wasm-split-cli cuts at the functions marked `wasm_split` and makes one module for each set of parts that share
+// something: hundreds of small ones. Here they are joined into few files, so that a page asks for little, seldom.
+import { execFile } from "node:child_process";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+// What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one.
+const REQUEST_BYTES = 40_000;
+// What every module weighs by being one.
+const FRAME_BYTES = 180;
+const FEATURES = ["bulk-memory", "mutable-globals", "multivalue", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
+  (feature) => `--enable-${feature}`,
+);
+const SHRINK = ["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"];
+const FIRST = "first";
+const LINK = "__wasm_split.js";
+// Where the modules of parts import memory, table and stack pointer from.
+const SHARED = "__wasm_split";
+
+const run = promisify(execFile);
+
+/** The bindings of the first module, the names of all parts, and the modules with the parts that need them. */
+async function cut(compiled, dir) {
+  await run("wasm-split-cli", [compiled, dir, "--out-name", FIRST]);
+  const link = readFileSync(join(dir, LINK), "utf8");
+  const bind = ["--target=web", "--keep-lld-exports", "--no-demangle", "--no-typescript"];
+  await run("wasm-bindgen", [...bind, `--out-name=${FIRST}`, `--out-dir=${dir}`, join(dir, `${FIRST}.wasm`)]);
+  const parts = [...link.matchAll(/^export const __wasm_split_load_(\w+) /gm)].map(([, name]) => name);
+  const sharers = new Map();
+  for (const [, names, number] of link.matchAll(/^\/\* (.+) \*\/\nconst __chunk_(\d+) /gm)) {
+    sharers.set(`chunk_${number}`, names.split(", "));
+  }
+  const modules = readdirSync(dir).flatMap((file) => {
+    const [, name, part] = file.match(/^(chunk_\d+|split_(\w+))\.wasm$/) ?? [];
+    if (!name) return [];
+    const users = part ? [part] : sharers.get(name);
+    if (!users?.every((user) => parts.includes(user))) throw new Error(`wasm-split-cli does not say which part needs ${file}`);
+    return [{ name, users: new Set(users), weight: weightOf(readFileSync(join(dir, file))) }];
+  });
+  return {
+    bindings: readFileSync(join(dir, `${FIRST}.js`), "utf8"),
+    // In a debug build modules check with it that they belong together.
+    canary: link.match(/__canary_\w+/)?.[0],
+    parts,
+    modules,
+  };
+}
+
+/** How many bytes of a module are more than its frame and its names. */
+function weightOf(bytes) {
+  let at = 8;
+  const number = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++];
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  let weight = 0;
+  while (at < bytes.length) {
+    const isNames = bytes[at++] === 0;
+    const length = number();
+    at += length;
+    if (!isNames) weight += length;
+  }
+  return Math.max(weight - FRAME_BYTES, 1);
+}
+
+/**
+ * Which modules become one file. Again and again those two files are joined where it costs least: what pages then load
+ * without needing it, less what a request is worth to each page that loads both. Every page loads the first file.
+ */
+function group(parts, modules) {
+  // A part whose name begins with that of another, as run_steps, is shown inside of that one.
+  const parent = (part) => parts.find((other) => part.startsWith(`${other}_`));
+  const pages = parts.filter((part) => !parts.some((other) => parent(other) === part));
+  const file = (isFirst, users, modules) => ({
+    isFirst,
+    users,
+    modules,
+    pages: new Set(pages.filter((page) => isFirst || users.has(page) || users.has(parent(page)))),
+    weight: modules.reduce((sum, module) => sum + module.weight, 0),
+  });
+  const cost = (a, b) => {
+    const both = [...a.pages].filter((page) => b.pages.has(page)).length;
+    return a.weight * (b.pages.size - both) + b.weight * (a.pages.size - both) - REQUEST_BYTES * both;
+  };
+  const files = [file(true, new Set(), []), ...modules.map((module) => file(false, module.users, [module]))];
+  for (;;) {
+    let best = { cost: 0 };
+    for (const [at, a] of files.entries()) {
+      for (const b of files.slice(at + 1)) {
+        if (cost(a, b) < best.cost) best = { cost: cost(a, b), a, b };
+      }
+    }
+    const { a, b } = best;
+    if (!a) return files;
+    files.splice(files.indexOf(b), 1);
+    files[files.indexOf(a)] = file(a.isFirst, new Set([...a.users, ...b.users]), [...a.modules, ...b.modules]);
+  }
+}
+
+/** A module that hands on what the modules of parts import, so that joined modules import it once. */
+async function makeHub(dir, modules) {
+  const importsOf = ({ name }) => WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(join(dir, `${name}.wasm`))));
+  const [biggest] = modules.toSorted((a, b) => b.weight - a.weight);
+  const known = new Set(importsOf(biggest).map(({ name }) => name));
+  const odd = modules.find((module) => importsOf(module).some(({ module: from, name }) => from !== SHARED || !known.has(name)));
+  if (odd) throw new Error(`${odd.name} imports something else than the other modules of parts`);
+  const { stdout } = await run("wasm-dis", [...FEATURES, join(dir, `${biggest.name}.wasm`)], { maxBuffer: 2 ** 30 });
+  const hub = [...stdout.matchAll(/^ \(import "\w+" ("\w+") \((\w+) (\S+) .+\)\)$/gm)].map(
+    ([line, name, kind, id]) => `${line}\n (export ${name} (${kind} ${id}))`,
+  );
+  if (hub.length !== known.size) throw new Error("wasm-dis writes imports in another form than expected");
+  writeFileSync(join(dir, "hub.wat"), `(module\n${hub.join("\n").replaceAll(`"${SHARED}"`, '"shared"')}\n)\n`);
+  await run("wasm-as", [...FEATURES, join(dir, "hub.wat"), "-o", join(dir, "hub.wasm")]);
+}
+
+/** One module of all modules of a file, as small as can be. */
+async function joinModules(dir, file, number) {
+  const at = (name) => join(dir, `${name}.wasm`);
+  const base = file.isFirst ? `${FIRST}_bg` : "hub";
+  const others = file.modules.flatMap(({ name }) => [at(name), name]);
+  // Validity is looked at before the memories have become one.
+  if (others.length > 0) await run("wasm-merge", [...FEATURES, "--enable-multimemory", at(base), SHARED, ...others, "-o", at(`joined_${number}`)]);
+  const joined = others.length > 0 ? at(`joined_${number}`) : at(base);
+  await run("wasm-opt", [...FEATURES, ...SHRINK, joined, "-o", at(`small_${number}`)]);
+  return readFileSync(at(`small_${number}`));
+}
+
+/** Runs `work` on every item, on as many at once as there are processors. */
+async function eachAtOnce(items, work) {
+  const waiting = [...items.entries()];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await work(next[1], next[0]);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+/**
+ * Splits `compiled`, working in the folder `dir`. Returns the bindings, the first module's bytes, and the files: each
+ * with a stem for its name, its bytes, and the parts that need it. With `isDev` nothing is joined or shrunk: quick.
+ */
+export async function split(compiled, dir, isDev) {
+  const { bindings, canary, parts, modules } = await cut(compiled, dir);
+  if (isDev) {
+    const bytesOf = (name) => readFileSync(join(dir, `${name}.wasm`));
+    const files = modules.map(({ name, users }) => ({ stem: name, users, bytes: bytesOf(name) }));
+    return { bindings, canary, parts, first: bytesOf(`${FIRST}_bg`), files };
+  }
+  await makeHub(dir, modules);
+  const files = group(parts, modules);
+  await eachAtOnce(files, async (file, number) => {
+    file.bytes = await joinModules(dir, file, number);
+    file.stem = file.users.size === 1 ? [...file.users][0] : `shared_${number}`;
+  });
+  return { bindings, canary, parts, first: files.find((file) => file.isFirst).bytes, files: files.filter((file) => !file.isFirst) };
+}
