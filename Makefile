@@ -23,7 +23,7 @@ watch: ## rebuild the dashboard on each change, for a debug server: cargo run --
 	@scripts/frontend.sh watch
 
 size: frontend ## show what the dashboard weighs
-	@scripts/size.sh
+	@node scripts/size.mjs frontend/dist
 
 fmt: ## format the code
 	cargo fmt --all

@@ -22,6 +22,12 @@ function put(text, old, now) {
   return text.replaceAll(old, () => now);
 }
 
+/** CSS without its comments and indentation. */
+const plainCss = (css) => css.replace(/\/\*.*?\*\//gs, "").replace(/\s*\n\s*/g, "\n");
+
+/** A script of ours or of wasm-bindgen without the lines that are comments, and without indentation. */
+const plainJs = (js) => js.replace(/^\s*(\/\/|\/\*|\*).*\n/gm, "").replace(/^\s+/gm, "");
+
 /** Writes a file, and beside it what a browser gets of it. */
 function write(name, bytes) {
   writeFileSync(join(staging, name), bytes);
@@ -64,10 +70,10 @@ try {
   }
   let page = source("frontend/index.html");
   page = put(page, "skillopt.wasm", writeHashed("skillopt", "wasm", built.first));
-  page = put(page, "skillopt.js", writeHashed("skillopt", "js", script(built, table)));
-  page = put(page, "boot.js", writeHashed("boot", "js", source("frontend/boot.js")));
-  page = put(page, "style.css", writeHashed("style", "css", source("frontend/generated.css")));
-  page = put(page, "favicon.svg", writeHashed("favicon", "svg", source("frontend/favicon.svg")));
+  page = put(page, "skillopt.js", writeHashed("skillopt", "js", plainJs(script(built, table))));
+  page = put(page, "boot.js", writeHashed("boot", "js", plainJs(source("frontend/boot.js"))));
+  page = put(page, "style.css", writeHashed("style", "css", plainCss(source("frontend/generated.css"))));
+  page = put(page, "/favicon.svg", `data:image/svg+xml,${encodeURIComponent(source("frontend/favicon.svg").trim())}`);
   page = put(page, "<!-- icons -->", source("style/icons.svg"));
   write("index.html", Buffer.from(page));
 } finally {

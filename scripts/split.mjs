@@ -1,15 +1,17 @@
 // Splits the compiled dashboard into a first module and files that are fetched when a part is shown. Used by dist.mjs.
 //
 // wasm-split-cli cuts at the functions marked `wasm_split` and makes one module for each set of parts that share
-// something: hundreds of small ones. Here they are joined into few files, so that a page asks for little, seldom.
+// something: hundreds of small ones. Here they are joined into few files, so that a page asks for little, and seldom.
 import { execFile } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { renameImports, sections } from "./wasm.mjs";
 
-// What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one.
-const REQUEST_BYTES = 40_000;
+// What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one. The tabs
+// of a page are near the budget and have less to spare.
+const REQUEST_BYTES = { page: 30_000, inner: 12_000 };
 // What every module weighs by being one.
 const FRAME_BYTES = 180;
 const FEATURES = ["bulk-memory", "mutable-globals", "multivalue", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
@@ -42,7 +44,7 @@ async function cut(compiled, dir) {
     return [{ name, users: new Set(users), weight: weightOf(readFileSync(join(dir, file))) }];
   });
   return {
-    bindings: readFileSync(join(dir, `${FIRST}.js`), "utf8"),
+    bindings: shorten(dir, readFileSync(join(dir, `${FIRST}.js`), "utf8")),
     // In a debug build modules check with it that they belong together.
     canary: link.match(/__canary_\w+/)?.[0],
     parts,
@@ -52,43 +54,43 @@ async function cut(compiled, dir) {
 
 /** How many bytes of a module are more than its frame and its names. */
 function weightOf(bytes) {
-  let at = 8;
-  const number = () => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++];
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
-  };
-  let weight = 0;
-  while (at < bytes.length) {
-    const isNames = bytes[at++] === 0;
-    const length = number();
-    at += length;
-    if (!isNames) weight += length;
-  }
-  return Math.max(weight - FRAME_BYTES, 1);
+  const weighty = sections(bytes).filter(({ kind }) => kind !== 0);
+  return Math.max(weighty.reduce((sum, { body }) => sum + body.length, 0) - FRAME_BYTES, 1);
 }
 
 /**
- * Which modules become one file. Again and again those two files are joined where it costs least: what pages then load
- * without needing it, less what a request is worth to each page that loads both. Every page loads the first file.
+ * The first module and its bindings with short names for what the one imports from the other: the 16 digits that
+ * wasm-bindgen adds to each cannot be compressed, and stand in both.
+ */
+function shorten(dir, bindings) {
+  const file = join(dir, `${FIRST}_bg.wasm`);
+  const short = new Map();
+  for (const [long, plain] of bindings.matchAll(/\b(__wbg_\w+_)[0-9a-f]{16}\b/g)) {
+    if (!short.has(long)) short.set(long, `${plain}${short.size.toString(36)}`);
+  }
+  writeFileSync(file, renameImports(readFileSync(file), `./${FIRST}_bg.js`, (name) => short.get(name) ?? name));
+  return bindings.replace(/\b__wbg_\w+_[0-9a-f]{16}\b/g, (long) => short.get(long));
+}
+
+/**
+ * Which modules become one file. Again and again those two files are joined where it costs least: what parts then load
+ * without needing it, less what a request is worth to each part that loads both. All parts load the first file.
  */
 function group(parts, modules) {
   // A part whose name begins with that of another, as run_steps, is shown inside of that one.
-  const parent = (part) => parts.find((other) => part.startsWith(`${other}_`));
-  const pages = parts.filter((part) => !parts.some((other) => parent(other) === part));
+  const parent = (part) => parts.filter((other) => part.startsWith(`${other}_`)).toSorted((a, b) => b.length - a.length)[0];
+  const withParents = (part) => (part ? [part, ...withParents(parent(part))] : []);
   const file = (isFirst, users, modules) => ({
     isFirst,
     users,
     modules,
-    pages: new Set(pages.filter((page) => isFirst || users.has(page) || users.has(parent(page)))),
+    loaders: new Set(parts.filter((part) => isFirst || withParents(part).some((one) => users.has(one)))),
     weight: modules.reduce((sum, module) => sum + module.weight, 0),
   });
   const cost = (a, b) => {
-    const both = [...a.pages].filter((page) => b.pages.has(page)).length;
-    return a.weight * (b.pages.size - both) + b.weight * (a.pages.size - both) - REQUEST_BYTES * both;
+    const both = [...a.loaders].filter((part) => b.loaders.has(part));
+    const saved = both.reduce((sum, part) => sum + (parent(part) ? REQUEST_BYTES.inner : REQUEST_BYTES.page), 0);
+    return a.weight * (b.loaders.size - both.length) + b.weight * (a.loaders.size - both.length) - saved;
   };
   const files = [file(true, new Set(), []), ...modules.map((module) => file(false, module.users, [module]))];
   for (;;) {

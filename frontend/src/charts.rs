@@ -7,6 +7,7 @@ mod export_menu;
 mod labels;
 pub(crate) mod multiple;
 pub(crate) mod noise;
+mod parts;
 pub(crate) mod path;
 pub(crate) mod pointer;
 mod readout;

@@ -122,7 +122,9 @@ fn LoadingRun() -> impl IntoView {
 #[component]
 fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -> impl IntoView {
     let run = RunState::new(detail, reload);
+    let can_change = run.view.with_untracked(|view| !view.status.is_over());
     view! {
+        {can_change.then(|| parts::run_live::show(run))}
         <header::RunHeader run/>
         {when(move || tab.get() == Some(RunTab::Curves), move || view! { <now::RunNow run/> }.into_any(), nothing)}
         <RunTabs run tab/>

@@ -19,8 +19,12 @@ pub(crate) type Fetch<P> = fn() -> Pin<Box<dyn Future<Output = Result<View<P>, S
 
 /// `part!(name, Props, |props| view)`: a module `name` with `show(props)`, the view, and `fetch()`, which only fetches
 /// its code. The name is that of the file; one that begins with the name of another part and `_` is shown inside of it.
+/// Rows stand in its place while it is fetched, or what a fourth argument gives.
 macro_rules! part {
     ($name:ident, $props:ty, $view:expr) => {
+        $crate::parts::part::part!($name, $props, $view, $crate::parts::part::rows);
+    };
+    ($name:ident, $props:ty, $view:expr, $meanwhile:expr) => {
         pub(crate) mod $name {
             use super::*;
 
@@ -33,9 +37,10 @@ macro_rules! part {
             const FETCH: $crate::parts::part::Fetch<$props> = || Box::pin($name());
 
             pub(crate) fn show(props: $props) -> leptos::prelude::AnyView {
-                $crate::parts::part::show(FETCH, props)
+                $crate::parts::part::show(FETCH, $meanwhile, props)
             }
 
+            #[allow(dead_code, reason = "what is shown by a click alone is fetched by it")]
             pub(crate) fn fetch() {
                 $crate::parts::part::fetch(FETCH);
             }
@@ -45,16 +50,24 @@ macro_rules! part {
 pub(crate) use part;
 
 /// The part, once its code is there.
-pub(crate) fn show<P: Copy + Send + 'static>(fetch: Fetch<P>, props: P) -> AnyView {
+pub(crate) fn show<P: Copy + Send + 'static>(
+    fetch: Fetch<P>,
+    meanwhile: fn() -> AnyView,
+    props: P,
+) -> AnyView {
     let code = Load::new(move || async move { fetch().await.map_err(|_| ApiError::no_part()) });
     dynamic(move || match code.get() {
-        None => view! { <SkeletonRows/> }.into_any(),
-        Some(Ok(view)) => view(props),
+        None => meanwhile(),
+        Some(Ok(view)) => untrack(|| view(props)),
         Some(Err(_)) => {
             let retry = Callback::new(move |()| code.again());
             view! { <NotFetched retry/> }.into_any()
         }
     })
+}
+
+pub(crate) fn rows() -> AnyView {
+    view! { <SkeletonRows/> }.into_any()
 }
 
 /// Fetches the code ahead. A failure shows when the part is wanted.

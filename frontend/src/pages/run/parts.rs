@@ -1,5 +1,6 @@
 //! The tabs of a run, each with its code in a file of its own.
 
+use super::adopt::{AdoptVersion, Adopting};
 use super::config::ConfigTab;
 use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
@@ -10,6 +11,7 @@ use super::state::RunState;
 use super::steps::StepsTab;
 use super::tab::RunTab;
 use super::trajectories::TrajectoriesTab;
+use crate::components::dynamic::nothing;
 use crate::parts::part::part;
 use leptos::prelude::*;
 
@@ -21,6 +23,18 @@ part!(run_rejected, RunState, |run| view! { <RejectedTab run/> }.into_any());
 part!(run_trajectories, RunState, |run| view! { <TrajectoriesTab run/> }.into_any());
 part!(run_config, RunState, |run| view! { <ConfigTab run/> }.into_any());
 part!(run_events, RunState, |run| view! { <EventsTab run/> }.into_any());
+
+// While the run goes on: nothing to see, the other parts show what it brings.
+part!(
+    run_live,
+    RunState,
+    |run| {
+        run.follow();
+        nothing()
+    },
+    nothing
+);
+part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
 
 /// The view of a tab.
 pub(super) fn show(tab: RunTab, run: RunState) -> AnyView {
