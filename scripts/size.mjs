@@ -3,21 +3,11 @@
 //   node scripts/size.mjs DIST
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { BESIDE } from "./beside.mjs";
 
 const dist = process.argv[2];
 // The goal for what opening a page loads, whichever page is opened first.
 const BUDGET = 300_000;
-// Parts that are no page: each is fetched beside the one that it belongs to.
-const BESIDE = new Map([
-  ["run", "the frame of a run's tabs"],
-  ["run_live", "while a run goes on"],
-  ["run_skill_adopt", "the dialog that adopts a version"],
-  ["run_curves_menu", "the menu of a chart"],
-  ["run_curves_scores", "the score chart as a table"],
-  ["run_curves_numbers", "a small chart as a table"],
-  ["over_palette", "the palette"],
-  ["over_keys", "the list of keys"],
-]);
 
 if (!existsSync(join(dist, "index.html"))) {
   console.error("error: no dashboard in frontend/dist: build it first (make frontend)");
@@ -53,7 +43,7 @@ for (const part of Object.keys(parts)) {
   console.log(`${kb(weight)}  ${String(first.length + more.size).padStart(2)} files  page ${part}${isOver ? "  OVER BUDGET" : ""}`);
 }
 for (const [part, when] of BESIDE) {
-  if (!parts[part]) throw new Error(`scripts/size.mjs names the part ${part}, which is not there`);
+  if (!parts[part]) throw new Error(`scripts/beside.mjs names the part ${part}, which is not there`);
   if (part === "run") continue;
   const parents = new Set(withParents(part).filter((one) => one !== part).flatMap((one) => parts[one]));
   const more = parts[part].filter((name) => !parents.has(name));

@@ -7,11 +7,17 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { BESIDE } from "./beside.mjs";
 import { renameImports, sections } from "./wasm.mjs";
 
 // What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one. The tabs
 // of a page are near the budget and have less to spare.
-const REQUEST_BYTES = { page: 30_000, inner: 12_000 };
+const REQUEST_BYTES = { page: 20_000, inner: 6_000 };
+// What a page loads counts the more the heavier the page is, with this power: heavy ones are near the budget.
+const EMPHASIS = 2;
+// How much counts what is loaded by a part beside a page; what follows a run that goes on comes with the page.
+const BESIDE_SHARE = 0.1;
+const LIVE_SHARE = 0.3;
 // What every module weighs by being one.
 const FRAME_BYTES = 180;
 const FEATURES = ["bulk-memory", "mutable-globals", "multivalue", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
@@ -80,30 +86,45 @@ function group(parts, modules) {
   // A part whose name begins with that of another, as run_steps, is shown inside of that one.
   const parent = (part) => parts.filter((other) => part.startsWith(`${other}_`)).toSorted((a, b) => b.length - a.length)[0];
   const withParents = (part) => (part ? [part, ...withParents(parent(part))] : []);
+  const sumOf = (modules) => modules.reduce((sum, module) => sum + module.weight, 0);
   const file = (isFirst, users, modules) => ({
     isFirst,
     users,
     modules,
-    loaders: new Set(parts.filter((part) => isFirst || withParents(part).some((one) => users.has(one)))),
-    weight: modules.reduce((sum, module) => sum + module.weight, 0),
+    loads: parts.map((part) => isFirst || withParents(part).some((one) => users.has(one))),
+    weight: sumOf(modules),
   });
+  const besideShare = (part) => (part === "run_live" ? LIVE_SHARE : BESIDE_SHARE);
+  const prices = parts.map((part) => (parent(part) ? REQUEST_BYTES.inner : REQUEST_BYTES.page) * (BESIDE.has(part) ? besideShare(part) : 1));
+  const needs = parts.map((part) => sumOf(modules.filter((module) => withParents(part).some((one) => module.users.has(one)))));
+  const shares = parts.map((part, at) => (BESIDE.has(part) ? besideShare(part) : (needs[at] / Math.max(...needs)) ** EMPHASIS));
   const cost = (a, b) => {
-    const both = [...a.loaders].filter((part) => b.loaders.has(part));
-    const saved = both.reduce((sum, part) => sum + (parent(part) ? REQUEST_BYTES.inner : REQUEST_BYTES.page), 0);
-    return a.weight * (b.loaders.size - both.length) + b.weight * (a.loaders.size - both.length) - saved;
-  };
-  const files = [file(true, new Set(), []), ...modules.map((module) => file(false, module.users, [module]))];
-  for (;;) {
-    let best = { cost: 0 };
-    for (const [at, a] of files.entries()) {
-      for (const b of files.slice(at + 1)) {
-        if (cost(a, b) < best.cost) best = { cost: cost(a, b), a, b };
-      }
+    let sum = 0;
+    for (let at = 0; at < parts.length; at++) {
+      if (a.loads[at] && b.loads[at]) sum -= prices[at];
+      else if (a.loads[at]) sum += b.weight * shares[at];
+      else if (b.loads[at]) sum += a.weight * shares[at];
     }
-    const { a, b } = best;
-    if (!a) return files;
-    files.splice(files.indexOf(b), 1);
-    files[files.indexOf(a)] = file(a.isFirst, new Set([...a.users, ...b.users]), [...a.modules, ...b.modules]);
+    return sum;
+  };
+  const joined = (a, b) => file(a.isFirst, new Set([...a.users, ...b.users]), [...a.modules, ...b.modules]);
+  // What the same parts load is one file at no cost.
+  const same = new Map();
+  for (const one of modules.map((module) => file(false, module.users, [module]))) {
+    const key = one.loads.join();
+    same.set(key, same.has(key) ? joined(same.get(key), one) : one);
+  }
+  const files = [file(true, new Set(), []), ...same.values()];
+  const costs = files.map((a) => files.map((b) => (a === b ? 0 : cost(a, b))));
+  for (;;) {
+    let [least, at, other] = [0, -1, -1];
+    for (let a = 0; a < files.length; a++) {
+      for (let b = a + 1; b < files.length; b++) if (costs[a][b] < least) [least, at, other] = [costs[a][b], a, b];
+    }
+    if (at < 0) return files;
+    files[at] = joined(files[at], files[other]);
+    for (const rows of [files, costs, ...costs]) rows.splice(other, 1);
+    for (let b = 0; b < files.length; b++) costs[at][b] = costs[b][at] = b === at ? 0 : cost(files[at], files[b]);
   }
 }
 

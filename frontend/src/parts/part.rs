@@ -89,13 +89,15 @@ fn NotFetched(retry: Callback<()>) -> impl IntoView {
                     "Is skillopt still running? If it was updated since this page was opened, reload the page."
                 </span>
             </div>
-            <button class="button" data-size="sm" type="button" on:click=handler(move |_| retry.run(()))>
-                <Icon name="refresh"/>
-                "Retry"
-            </button>
-            <button class="button" data-size="sm" type="button" on:click=handler(|_| reload())>
-                "Reload the page"
-            </button>
+            <div class="row">
+                <button class="button" data-size="sm" type="button" on:click=handler(move |_| retry.run(()))>
+                    <Icon name="refresh"/>
+                    "Retry"
+                </button>
+                <button class="button" data-size="sm" type="button" on:click=handler(|_| reload())>
+                    "Reload the page"
+                </button>
+            </div>
         </div>
     }
 }
