@@ -180,7 +180,9 @@ export async function split(compiled, dir, isDev) {
   const files = group(parts, modules);
   await eachAtOnce(files, async (file, number) => {
     file.bytes = await joinModules(dir, file, number);
-    file.stem = file.users.size === 1 ? [...file.users][0] : `shared_${number}`;
+    // Named after the part whose own code it holds, if there is one.
+    const own = file.modules.filter(({ name }) => name.startsWith("split_"));
+    file.stem = own.length === 1 ? own[0].name.slice("split_".length) : `shared_${number}`;
   });
   return { bindings, canary, parts, first: files.find((file) => file.isFirst).bytes, files: files.filter((file) => !file.isFirst) };
 }

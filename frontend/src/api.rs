@@ -1,11 +1,13 @@
 //! The API, typed. The only place that knows a URL; nothing here touches signals.
 
+mod compare;
 mod error;
 mod query;
 mod runs;
 mod schema;
 mod setup;
 
+pub(crate) use compare::*;
 pub(crate) use error::ApiError;
 pub(crate) use query::encode;
 pub(crate) use runs::*;

@@ -65,6 +65,7 @@ fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
         Route::Runs => parts::runs::show(()),
         Route::Run => parts::run::show(run),
         Route::Launch => parts::launch::show(()),
+        Route::Compare => parts::compare::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -3,7 +3,9 @@
 pub(crate) mod adopt_dialog;
 pub(crate) mod confirm;
 pub(crate) mod copy_button;
+pub(crate) mod cost_table;
 pub(crate) mod diff_view;
+pub(crate) mod differences;
 pub(crate) mod dynamic;
 pub(crate) mod handler;
 pub(crate) mod icon;

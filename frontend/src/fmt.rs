@@ -57,6 +57,14 @@ pub(crate) fn of_n(score: Option<f64>, n: Option<u32>) -> String {
     }
 }
 
+/// How many tasks changed, and that it is not known where it is not.
+pub(crate) fn flips(fixed: Option<u32>, broke: Option<u32>) -> String {
+    match fixed.zip(broke) {
+        Some((fixed, broke)) => format!("{fixed} fixed, {broke} broke"),
+        None => "which tasks changed is not known".to_owned(),
+    }
+}
+
 /// A whole number in groups of three: `10 214`.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -200,6 +208,12 @@ mod tests {
         assert_eq!(of_n(Some(0.75), Some(40)), "30 of 40");
         assert_eq!(of_n(Some(0.7512), Some(40)), "n = 40");
         assert_eq!(of_n(None, Some(40)), "—");
+    }
+
+    #[test]
+    fn unknown_changes_are_not_said_to_be_none() {
+        assert_eq!(flips(Some(2), Some(0)), "2 fixed, 0 broke");
+        assert_eq!(flips(None, None), "which tasks changed is not known");
     }
 
     #[test]

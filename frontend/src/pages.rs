@@ -1,5 +1,6 @@
 //! One page per route: loads its data and puts components together.
 
+pub(crate) mod compare;
 pub(crate) mod launch;
 pub(crate) mod not_found;
 pub(crate) mod overview;

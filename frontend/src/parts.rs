@@ -14,6 +14,7 @@ use web_sys::{Element, HtmlAnchorElement};
 part!(overview, (), |()| view! { <pages::overview::OverviewPage/> }.into_any());
 part!(runs, (), |()| view! { <pages::runs::RunsPage/> }.into_any());
 part!(run, Memo<RunPath>, |path| view! { <pages::run::RunPage path/> }.into_any());
+part!(compare, (), |()| view! { <pages::compare::ComparePage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
@@ -28,6 +29,7 @@ pub(crate) fn fetch_for(path: &str) {
             }
         }
         Route::Launch => launch::fetch(),
+        Route::Compare => compare::fetch(),
         Route::Unknown => {}
     }
 }

@@ -81,6 +81,7 @@ fn listen_for_single_keys(overlay: OverlayState, theme: ThemeState) {
             let target = match key {
                 "o" => "/",
                 "r" => "/runs",
+                "c" => "/compare",
                 "l" => "/launch",
                 _ => return KeyUse::Ignored,
             };

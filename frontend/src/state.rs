@@ -6,6 +6,7 @@ pub(crate) mod load;
 pub(crate) mod memo;
 pub(crate) mod overlay;
 pub(crate) mod page;
+pub(crate) mod query;
 pub(crate) mod route;
 pub(crate) mod signal;
 pub(crate) mod theme;

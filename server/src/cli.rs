@@ -5,6 +5,7 @@ mod args;
 mod bars;
 mod config;
 mod config_args;
+mod derive;
 mod doctor;
 mod eval;
 mod follow;

@@ -2,6 +2,7 @@
 //!
 //! Decides nothing about training. One [`Hosting`] a process, shared by all its runs.
 
+mod cassette;
 mod check;
 mod clock;
 mod config_json;
@@ -10,17 +11,22 @@ mod drive;
 mod error;
 mod existing;
 mod inputs;
+mod lineage;
 mod measure;
 mod models;
 mod preflight;
+mod resume;
 mod run_folder;
 mod takeover;
 
+pub use cassette::CassetteFailure;
 pub use clock::SystemClock;
 pub use create::{LeaseWish, NewRunRequest};
 pub use error::HostError;
-pub use existing::{Difference, Existing};
+pub use existing::Existing;
+pub use lineage::{DeriveRequest, Derived, Lineage};
 pub use measure::{MeasureRequest, Measured};
+pub use resume::ResumePlan;
 pub use run_folder::DiskRunFolder;
 
 pub(crate) use inputs::{Inputs, absolute};

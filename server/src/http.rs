@@ -3,7 +3,9 @@
 
 mod adoptions;
 mod assets;
+mod compare;
 mod config;
+mod evidence;
 mod extract;
 mod guard;
 mod headers;

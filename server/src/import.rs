@@ -9,6 +9,7 @@ mod findings;
 mod folder;
 mod identity;
 mod json;
+mod pairs;
 mod proposal;
 mod reader;
 mod rollouts;
@@ -65,13 +66,27 @@ pub enum ImportError {
     Interrupted,
 }
 
+/// Whether an import writes into the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportMode {
+    /// It does.
+    Write,
+    /// It only says what it would write.
+    DryRun,
+}
+
 impl Hosting {
     /// Imports a run folder, or brings its run up to date.
     ///
     /// # Errors
     /// [`ImportError`] when there is no run in the folder; nothing was written then. Files that are broken or
     /// missing are no errors: they are named in the report.
-    pub async fn import(&self, path: &Path, actor: &str) -> Result<ImportReport, ImportError> {
+    pub async fn import(
+        &self,
+        path: &Path,
+        actor: &str,
+        mode: ImportMode,
+    ) -> Result<ImportReport, ImportError> {
         let given = path.to_owned();
         let turn = ONE_AT_A_TIME.acquire().await.map_err(|_| ImportError::Interrupted)?;
         // The turn goes with the reading, which goes on when nobody waits for it any more.
@@ -81,11 +96,12 @@ impl Hosting {
         let folder = root.display().to_string();
         let store = self.store();
         if let Some(own) = own_run(store, &folder).await? {
-            return self.report_own(own, folder, found).await;
+            let report = self.report_own(own, folder, found).await?;
+            return Ok(ImportReport { is_dry_run: mode == ImportMode::DryRun, ..report });
         }
         let found = found.ok_or_else(|| ImportError::NoRun(root.clone()))?;
         let id = run_id(store, &found).await?;
-        self.write(id, folder, found, actor).await
+        self.write(id, folder, found, (actor, mode)).await
     }
 
     async fn write(
@@ -93,21 +109,24 @@ impl Hosting {
         id: RunId,
         folder: String,
         mut found: FolderRun,
-        actor: &str,
+        (actor, mode): (&str, ImportMode),
     ) -> Result<ImportReport, ImportError> {
         let now_ms = self.clock().now_ms();
         name_changed_steps(self.store(), &id, &mut found).await?;
         let at_ms = found.ended_at_ms.min(now_ms);
         let mut report = report_of(&id, &folder, &mut found, ImportChange::Unchanged);
-        for finding in &report.findings {
-            epochs::note(&mut found.reader, at_ms, finding.to_string());
-        }
         let status =
             EventKind::Status { status: found.status, detail: Some(detail(&folder, &found)) };
         let key = format!("import/{}/{}", found.status, found.n_steps);
         found.reader.emit(key, at_ms, status);
-        let imported = imported_run(id, folder, found, actor, now_ms);
-        let Imported { is_new, n_new_events } = self.store().import_run(&imported).await?;
+        let mut imported = imported_run(id, folder, found, actor, now_ms);
+        imported.origin.findings.clone_from(&report.findings);
+        imported.origin.n_findings_more = report.n_findings_more;
+        let Imported { is_new, n_new_events } = match mode {
+            ImportMode::Write => self.store().import_run(&imported).await?,
+            ImportMode::DryRun => would_import(self.store(), &imported).await?,
+        };
+        report.is_dry_run = mode == ImportMode::DryRun;
         report.change = match (is_new, n_new_events) {
             (true, _) => ImportChange::New,
             (false, 0) => ImportChange::Unchanged,
@@ -129,6 +148,18 @@ impl Hosting {
         report.why_not_resumable = String::new();
         Ok(report)
     }
+}
+
+/// What the import of a run would change.
+async fn would_import(store: &Store, run: &ImportedRun) -> Result<Imported, StoreFailure> {
+    let keys: Vec<&str> = run.events.iter().map(|event| event.key.as_str()).collect();
+    let n_new_events = store.n_unknown_events(&run.run.id, &keys).await?;
+    let is_new = match store.max_seq(&run.run.id).await {
+        Ok(seq) => seq == 0,
+        Err(StoreFailure::NotFound { .. }) => true,
+        Err(err) => return Err(err),
+    };
+    Ok(Imported { is_new, n_new_events })
 }
 
 fn read_folder(path: &Path) -> Result<(PathBuf, Option<FolderRun>), ImportError> {
@@ -254,6 +285,7 @@ fn report_of(
         findings,
         n_findings_more,
         why_not_resumable: WHY_NOT_RESUMABLE.to_owned(),
+        is_dry_run: false,
     }
 }
 
@@ -289,6 +321,8 @@ fn imported_run(
             system: found.system,
             imported_at_ms: now_ms,
             why_not_resumable: WHY_NOT_RESUMABLE.to_owned(),
+            findings: Vec::new(),
+            n_findings_more: 0,
         },
         skills: reader.skills.into_values().collect(),
         sets: reader.sets,

@@ -6,6 +6,7 @@ pub mod adopt;
 mod causes;
 pub mod cli;
 pub mod config;
+mod handover;
 pub mod host;
 pub mod http;
 pub mod import;

@@ -123,6 +123,7 @@ fn measured(score: f64, n: u32) -> Measured {
         gate_score: Some(score),
         counts: OutcomeCounts::default(),
         set: "baseline".to_owned(),
+        cost: None,
     }
 }
 
@@ -141,8 +142,8 @@ pub(crate) fn accepted_step(step: u32, n_selection: u32) -> StepSummary {
         best_score: score,
         best_n: n,
         n_selection: n,
-        n_fixed: 1,
-        n_broke: 0,
+        n_fixed: Some(1),
+        n_broke: Some(0),
         edit_budget: 4,
         n_applied: 1,
         n_not_applied: 0,

@@ -2,6 +2,7 @@
 
 mod browser;
 mod evidence;
+pub(crate) mod long_run;
 mod process;
 mod server;
 mod wait;

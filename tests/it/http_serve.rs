@@ -127,7 +127,7 @@ async fn a_run_is_launched_watched_adopted_and_reverted() -> anyhow::Result<()> 
     assert!(test("test_best") > test("test_initial"), "{}", detail["summary"]);
     let rejected = server.get(&format!("/runs/{run}/rejected")).await?;
     let reasons: Vec<&Value> =
-        rejected.as_array().context("rows")?.iter().map(|row| &row["reason"]).collect();
+        rejected["items"].as_array().context("rows")?.iter().map(|row| &row["reason"]).collect();
     assert!(
         !reasons.is_empty() && reasons.iter().all(|reason| reason.as_str() != Some("")),
         "{reasons:?}"

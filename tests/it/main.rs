@@ -8,5 +8,8 @@ mod fake_server;
 mod http_serve;
 mod layers;
 mod modes;
+mod origins;
+mod python_resume;
+mod replay;
 mod resume;
 mod training;

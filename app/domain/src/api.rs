@@ -1,6 +1,10 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
-use crate::config::{ConfigProblem, Place};
+mod evidence;
+
+pub use evidence::*;
+
+use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
 use crate::hash::Sha256Hex;
@@ -8,7 +12,8 @@ use crate::ids::{AdoptionId, RunId};
 use crate::import::ImportOrigin;
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
-use crate::outcome::{Outcome, OutcomeKind, RolloutPurpose};
+use crate::origin::{LaunchOrigin, RunOrigin};
+use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};
@@ -36,6 +41,9 @@ pub struct Problem {
     /// Problems of single fields, for forms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ConfigProblem>,
+    /// What differs from the run that was asked for, with what each difference means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<ConfigDifference>,
 }
 
 /// Stable words for errors.
@@ -57,6 +65,8 @@ pub enum ProblemCode {
     FileChanged,
     /// The config has problems, listed one by one.
     BadConfig,
+    /// The run cannot go on with what differs, listed one by one; a fork can.
+    NeedsFork,
     /// The path may not be written.
     PathNotAllowed,
     /// The body is too large.
@@ -172,7 +182,7 @@ pub struct RunQuery {
     pub limit: Option<u32>,
 }
 
-/// `GET /runs/{id}`: the row and the folded journal. `view.steps` holds the last 500 steps at most.
+/// `GET /runs/{id}`: the row and the folded journal. `view.steps` holds the last 100 steps at most, without their stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunDetail {
@@ -187,6 +197,9 @@ pub struct RunDetail {
     /// Where it came from, for a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportOrigin>,
+    /// The run that it was made from, for a re-run or a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<RunOrigin>,
 }
 
 /// The hard caps of a run.
@@ -217,6 +230,10 @@ pub struct LaunchRequest {
     /// Draw anew, whatever the ledger holds.
     #[serde(default)]
     pub fresh: bool,
+    /// The run from which this one starts: keys that are left out have their defaults, as in a new run, and what
+    /// differs from that run is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<LaunchOrigin>,
 }
 
 /// Answer of `POST /runs`.
@@ -239,6 +256,9 @@ pub struct ConfigCheck {
     pub checks: Vec<Check>,
     /// What the run will do; `None` while there are problems.
     pub forecast: Option<Forecast>,
+    /// What differs from the run that this one starts from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<ConfigDifference>,
 }
 
 /// One line of a preflight.
@@ -358,7 +378,7 @@ pub struct WireRow {
     pub identity: String,
 }
 
-/// Curves of a run: columns of the same length, thinned so that no extreme is lost.
+/// Curves of a run: steps without their stages, thinned so that no extreme is lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Curves {
@@ -398,6 +418,8 @@ pub struct StepDetail {
 pub struct RejectedEdit {
     /// The step that proposed it.
     pub step: u32,
+    /// Its place among the edits that the step tried, from 1.
+    pub number: u32,
     /// The edit and its status. `applied` means: it was part of a candidate that the gate rejected.
     pub report: crate::edit::EditReport,
     /// The gate's sentence, or the edit's own reason when it never applied.
@@ -408,17 +430,86 @@ pub struct RejectedEdit {
     pub after: Option<f64>,
     /// Selection tasks behind the scores.
     pub n: Option<u32>,
-    /// Tasks fixed.
-    pub n_fixed: u32,
-    /// Tasks broken.
-    pub n_broke: u32,
-    /// Edits with similar words that were proposed in other steps, accepted or not.
+    /// Tasks fixed; `None` when it is not known.
+    pub n_fixed: Option<u32>,
+    /// Tasks broken; `None` when it is not known.
+    pub n_broke: Option<u32>,
+    /// Other steps that proposed an edit with similar words, accepted or not.
+    pub n_proposed_again: u32,
+    /// Those steps; a page holds the last 20 of them.
     pub proposed_again_in: Vec<u32>,
 }
 
 from_fields! { RejectedEdit {
-    step, report, reason, before, after, n, n_fixed, n_broke, proposed_again_in
+    step, number, report, reason, before, after, n, n_fixed, n_broke,
+    n_proposed_again, proposed_again_in
 } }
+
+/// Why an edit is in the table of rejected edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RejectedWhy {
+    /// Its candidate lost at the gate.
+    Gate,
+    /// It could not be applied.
+    NotApplied,
+}
+
+impl RejectedWhy {
+    /// Both reasons.
+    pub const ALL: [Self; 2] = [Self::Gate, Self::NotApplied];
+
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gate => "gate",
+            Self::NotApplied => "not_applied",
+        }
+    }
+}
+
+/// Query of `GET /runs/{id}/rejected`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct RejectedQuery {
+    /// Only edits that are there for this reason.
+    pub why: Option<RejectedWhy>,
+    /// Only edits whose text or reason contains this.
+    pub q: Option<String>,
+    /// Only edits that other steps proposed in similar words.
+    pub again: Option<bool>,
+    /// From the page before.
+    pub cursor: Option<String>,
+    /// 1 to 500, default 100.
+    pub limit: Option<u32>,
+}
+
+/// `GET /runs/{id}/rejected`: one page of rejected edits, the newest step first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RejectedPage {
+    /// The rows.
+    #[serde(flatten)]
+    pub page: Page<RejectedEdit>,
+    /// Edits that lost at the gate, with all filters but the reason's.
+    pub n_gate: u64,
+    /// Edits that could not be applied, with all filters but the reason's.
+    pub n_not_applied: u64,
+}
+
+from_fields!(RejectedPage);
+
+impl FromFields for RejectedPage {
+    fn from_fields(fields: &mut Fields) -> Result<Self, JsonError> {
+        Ok(Self {
+            n_gate: fields.take("n_gate")?,
+            n_not_applied: fields.take("n_not_applied")?,
+            page: fields.take_rest()?,
+        })
+    }
+}
 
 /// `GET /runs/{id}/skills/{sha}` and `/skills/{sha}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -442,8 +533,8 @@ pub struct SkillText {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct TrajectoryQuery {
-    /// Only this outcome.
-    pub outcome: Option<OutcomeKind>,
+    /// Only these outcomes.
+    pub outcome: Option<OutcomeFilter>,
     /// Only this purpose.
     pub purpose: Option<RolloutPurpose>,
     /// Only this step.

@@ -4,7 +4,7 @@
 use crate::skill::{Region, RegionRefusal, SkillDoc, contains_region_marker};
 
 /// The heading in the region; the same as in skills of the Python system.
-const HEADING: &str = "## Execution Notes Appendix";
+pub(crate) const HEADING: &str = "## Execution Notes Appendix";
 /// A note is a reminder; what is longer is cut.
 const MAX_NOTE_CHARS: usize = 400;
 
@@ -54,7 +54,7 @@ fn cleaned(note: &str) -> Option<String> {
 }
 
 /// Notes with the same key say the same: white space, case and closing punctuation do not count.
-fn key_of(note: &str) -> String {
+pub(crate) fn key_of(note: &str) -> String {
     note.trim_end_matches([' ', '.', ';', ':', ',', '_', '-']).to_lowercase()
 }
 

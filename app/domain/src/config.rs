@@ -2,15 +2,20 @@
 //!
 //! Text formats (YAML) are read elsewhere; here a value arrives with the place that it came from.
 
+mod difference;
 mod modes;
 mod resolve;
 mod schema;
 mod typed;
 mod value;
 
+pub use difference::{
+    ChangeEffect, ConfigDifference, Contents, DATA, SKILL, Sameness, differences, fork_command,
+    needs_fork,
+};
 pub use modes::{
-    AppendixSource, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy, SkillAware,
-    SlowUpdateMode, UpdateMode,
+    AppendixSource, Compat, Density, LEADING_WORDS, Longitudinal, LrControl, PairPolicy,
+    SkillAware, SlowUpdateMode, UpdateMode,
 };
 pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};

@@ -99,6 +99,15 @@ pub fn diff(old: &str, new: &str) -> Diff {
     }
 }
 
+/// The runs of equal and of other lines of two texts, in order; together they are all lines of both. Line ends do not
+/// count.
+pub(crate) fn same_lines(old: &str, new: &str) -> Vec<Block> {
+    let of = |text: &str| crate::skill::to_lf(text);
+    let (old, new) = (of(old), of(new));
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    blocks(&old, &new)
+}
+
 fn line(
     kind: DiffKind,
     old: Option<usize>,
@@ -115,10 +124,10 @@ fn plain(lines: &[&str]) -> Vec<Vec<DiffPiece>> {
 }
 
 /// A run of lines or words that are the same, or of which one side stands for the other.
-struct Block {
-    is_same: bool,
-    old: Range<usize>,
-    new: Range<usize>,
+pub(crate) struct Block {
+    pub(crate) is_same: bool,
+    pub(crate) old: Range<usize>,
+    pub(crate) new: Range<usize>,
 }
 
 /// Collects the blocks of a comparison, neighbours of one kind joined.

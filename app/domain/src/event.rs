@@ -15,7 +15,7 @@ use crate::outcome::OutcomeCounts;
 use crate::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
 use crate::run::{Phase, RunStatus, Stage};
 use crate::score::MeanScore;
-use crate::spend::{Role, SpendByRole};
+use crate::spend::{Role, SpendByRole, Spent};
 use crate::verdict::{Action, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -266,10 +266,14 @@ pub struct Measured {
     pub counts: OutcomeCounts,
     /// Name of the rollout set.
     pub set: String,
+    /// What the measurement took; `None` in older journals and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Spent>,
 }
 
 from_fields! { Measured {
-    skill, score, gate_score, counts, set
+    skill, score, gate_score, counts, set;
+    or default: cost
 } }
 
 /// Which skill a test measurement is about.
@@ -369,10 +373,10 @@ pub struct StepSummary {
     pub best_n: Option<u32>,
     /// Selection tasks that the candidate was compared on.
     pub n_selection: Option<u32>,
-    /// Selection tasks fixed.
-    pub n_fixed: u32,
-    /// Selection tasks broken.
-    pub n_broke: u32,
+    /// Selection tasks fixed; `None` when the results of both skills are not known.
+    pub n_fixed: Option<u32>,
+    /// Selection tasks broken; `None` when the results of both skills are not known.
+    pub n_broke: Option<u32>,
     /// How many edits could apply.
     pub edit_budget: u32,
     /// How many did.
@@ -393,7 +397,8 @@ pub struct StepSummary {
     pub n_attempts: u32,
     /// What the step spent.
     pub spend: SpendByRole,
-    /// Time and money by stage.
+    /// Time and money by stage. Lists of steps leave it out; the step itself has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageCost>,
     /// One sentence: the gate's reason, or why there was nothing to gate.
     pub reason: String,
@@ -402,7 +407,8 @@ pub struct StepSummary {
 from_fields! { StepSummary {
     step, epoch, action, rollout, candidate_score, current_score, current_n, best_score,
     best_n, n_selection, n_fixed, n_broke, edit_budget, n_applied, n_not_applied, skill,
-    candidate, version, skill_tokens, n_errors, n_attempts, spend, stages, reason
+    candidate, version, skill_tokens, n_errors, n_attempts, spend, reason;
+    or default: stages
 } }
 
 /// Time and spend of one stage.

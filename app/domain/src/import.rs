@@ -12,6 +12,9 @@ use std::fmt;
 pub struct ImportRequest {
     /// The run folder, from the root or from `~/`.
     pub path: String,
+    /// Only read the folder and say what would be imported.
+    #[serde(default)]
+    pub dry_run: bool,
 }
 
 /// Where an imported run came from.
@@ -26,6 +29,12 @@ pub struct ImportOrigin {
     pub imported_at_ms: u64,
     /// Why it cannot be resumed here.
     pub why_not_resumable: String,
+    /// What was left out or changed on the way when it was imported last.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Further findings that are not listed.
+    #[serde(default)]
+    pub n_findings_more: u64,
 }
 
 /// What an import changed in the store.
@@ -88,7 +97,7 @@ pub struct ImportReport {
     pub folder: String,
     /// The system that wrote it.
     pub system: String,
-    /// What changed.
+    /// What changed; after a dry run, what would change.
     pub change: ImportChange,
     /// State of the run now.
     pub status: RunStatus,
@@ -106,6 +115,9 @@ pub struct ImportReport {
     pub n_findings_more: u64,
     /// Why the run cannot be resumed here; empty for a run of this data directory.
     pub why_not_resumable: String,
+    /// The folder was only looked at: nothing was written.
+    #[serde(default)]
+    pub is_dry_run: bool,
 }
 
 #[cfg(test)]

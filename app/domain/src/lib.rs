@@ -7,7 +7,10 @@
 
 pub mod api;
 pub mod appendix;
+pub mod blame;
+pub mod compare;
 pub mod config;
+pub mod cost;
 pub mod curve;
 pub mod density;
 pub mod diff;
@@ -20,8 +23,12 @@ pub mod ids;
 pub mod import;
 pub mod json;
 pub mod markdown;
+pub mod matrix;
+pub mod noise;
+pub mod origin;
 pub mod outcome;
 pub mod proposal;
+pub mod python;
 pub mod run;
 pub mod score;
 pub mod skill;

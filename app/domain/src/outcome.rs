@@ -132,6 +132,65 @@ impl OutcomeKind {
     }
 }
 
+/// Which outcomes a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum OutcomeFilter {
+    /// Scored with `hard` = 1.
+    Passed,
+    /// Scored with `hard` < 1.
+    Failed,
+    /// The model declined.
+    Refused,
+    /// A system failed.
+    InfraError,
+    /// The judge failed.
+    JudgeError,
+    /// A system or the judge failed.
+    Error,
+}
+
+impl OutcomeFilter {
+    /// All filters.
+    pub const ALL: [Self; 6] = [
+        Self::Passed,
+        Self::Failed,
+        Self::Refused,
+        Self::InfraError,
+        Self::JudgeError,
+        Self::Error,
+    ];
+
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            other => other.kinds()[0].as_str(),
+        }
+    }
+
+    /// The filter with this stable word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|filter| filter.as_str() == word)
+    }
+
+    /// The outcomes that it lets through; never empty.
+    #[must_use]
+    pub fn kinds(self) -> &'static [OutcomeKind] {
+        match self {
+            Self::Passed => &[OutcomeKind::Passed],
+            Self::Failed => &[OutcomeKind::Failed],
+            Self::Refused => &[OutcomeKind::Refused],
+            Self::InfraError => &[OutcomeKind::InfraError],
+            Self::JudgeError => &[OutcomeKind::JudgeError],
+            Self::Error => &[OutcomeKind::InfraError, OutcomeKind::JudgeError],
+        }
+    }
+}
+
 /// Which draw of a model's answer is meant. Two calls with the same request and the same sample are the
 /// same call; anything else draws anew.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -196,6 +255,9 @@ pub enum RolloutPurpose {
 }
 
 impl RolloutPurpose {
+    /// All purposes, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Train, Self::Longitudinal, Self::Selection, Self::Test];
+
     /// The stable word.
     #[must_use]
     pub fn as_str(self) -> &'static str {

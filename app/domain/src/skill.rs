@@ -19,7 +19,7 @@ const BOM: char = '\u{feff}';
 
 /// Pairs of marker lines; everything from the first to the end of the second is protected. The same
 /// markers as in skills written by the Python system.
-const REGIONS: [(&str, &str); 2] = [
+pub(crate) const REGIONS: [(&str, &str); 2] = [
     ("<!-- SLOW_UPDATE_START -->", "<!-- SLOW_UPDATE_END -->"),
     ("<!-- APPENDIX_START -->", "<!-- APPENDIX_END -->"),
 ];

@@ -102,6 +102,16 @@ impl AddAssign for Spend {
     }
 }
 
+/// Time and spend of a piece of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spent {
+    /// Wall time in milliseconds.
+    pub wall_ms: u64,
+    /// Calls, tokens, money.
+    pub spend: SpendByRole,
+}
+
 /// Totals of both roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

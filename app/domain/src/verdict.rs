@@ -113,6 +113,9 @@ pub struct Verdict {
     pub n_not_compared: u32,
     /// The tasks that changed.
     pub changes: Vec<TaskChange>,
+    /// The results of both skills are not known, so that nobody can say which tasks changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes_unknown: bool,
     /// The candidate's text was measured earlier in this run, so that nothing was spent.
     pub reused: bool,
     /// Why, in one sentence. Never empty.
@@ -121,19 +124,27 @@ pub struct Verdict {
 
 from_fields! { Verdict {
     action, metric, mixed_weight, current, candidate, current_score, candidate_score,
-    n_not_compared, changes, reused, reason
+    n_not_compared, changes, reused, reason;
+    or default: changes_unknown
 } }
 
 impl Verdict {
-    /// Tasks that failed before and pass now.
+    /// Tasks that failed before and pass now, as far as it is known.
     #[must_use]
     pub fn n_fixed(&self) -> usize {
         self.changes.iter().filter(|change| change.change == Change::Fixed).count()
     }
 
-    /// Tasks that passed before and fail now.
+    /// Tasks that passed before and fail now, as far as it is known.
     #[must_use]
     pub fn n_broke(&self) -> usize {
         self.changes.iter().filter(|change| change.change == Change::Broke).count()
+    }
+
+    /// Tasks fixed and broken; `None` when that is not known.
+    #[must_use]
+    pub fn flips(&self) -> Option<(u32, u32)> {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        (!self.changes_unknown).then(|| (count(self.n_fixed()), count(self.n_broke())))
     }
 }

@@ -1,5 +1,6 @@
 //! The one fold: a run's events become the view that store, server and browser share.
 
+use crate::cost::{CostPart, PartCost};
 use crate::epoch::{Comparison, EpochAction, FinalSelection, MetaSkill, SlowUpdate};
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
@@ -62,6 +63,9 @@ pub struct RunView {
     pub versions: Vec<SkillVersion>,
     /// Spend so far.
     pub spend: SpendByRole,
+    /// What the parts of the run took, as far as they are finished; see [`RunView::cost_rows`].
+    #[serde(default)]
+    pub costs: Vec<PartCost>,
     /// When the first engine took it, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: Option<u64>,
     /// When it ended.
@@ -76,7 +80,7 @@ from_fields! { RunView {
     status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
     n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
     started_at_ms, ended_at_ms, warnings, seq;
-    or default: test_last, comparisons, slow_updates, meta_skills, final_selection
+    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs
 } }
 
 /// The best skill of a run.
@@ -138,6 +142,7 @@ impl Default for RunView {
             best: None,
             versions: Vec::new(),
             spend: SpendByRole::default(),
+            costs: Vec::new(),
             started_at_ms: None,
             ended_at_ms: None,
             warnings: Vec::new(),
@@ -174,18 +179,13 @@ impl RunView {
             }
             EventKind::Baseline(measured) => self.set_baseline(measured),
             EventKind::StepFinished(step) => self.finish_step(step),
-            EventKind::Tested { which: TestedSkill::Initial, measured } => {
-                self.test_initial = Some(measured.clone());
-            }
-            EventKind::Tested { which: TestedSkill::Best, measured } => {
-                self.test_best = Some(measured.clone());
-            }
-            EventKind::Tested { which: TestedSkill::Last, measured } => {
-                self.test_last = Some(measured.clone());
-            }
+            EventKind::Tested { which, measured } => self.set_tested(*which, measured),
             EventKind::Compared(comparison) => self.comparisons.push(comparison.clone()),
             EventKind::SlowUpdated(update) => self.update_slowly(update),
-            EventKind::MetaSkillWritten(memory) => self.meta_skills.push(memory.clone()),
+            EventKind::MetaSkillWritten(memory) => {
+                self.add_cost(CostPart::MetaSkill, memory.wall_ms, memory.spend);
+                self.meta_skills.push(memory.clone());
+            }
             EventKind::FinalSelected(selection) => self.select_finally(selection),
             EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
             EventKind::PreflightPassed { .. }
@@ -242,7 +242,22 @@ impl RunView {
         self.plan = Some(plan.clone());
     }
 
+    fn set_tested(&mut self, which: TestedSkill, measured: &Measured) {
+        if let Some(cost) = measured.cost {
+            self.add_cost(CostPart::FinalTest, cost.wall_ms, cost.spend);
+        }
+        let place = match which {
+            TestedSkill::Initial => &mut self.test_initial,
+            TestedSkill::Best => &mut self.test_best,
+            TestedSkill::Last => &mut self.test_last,
+        };
+        *place = Some(measured.clone());
+    }
+
     fn set_baseline(&mut self, measured: &Measured) {
+        if let Some(cost) = measured.cost {
+            self.add_cost(CostPart::Baseline, cost.wall_ms, cost.spend);
+        }
         let n = measured.score.map(|score| score.n);
         if let Some(first) = self.versions.first_mut() {
             first.score = measured.gate_score;
@@ -265,6 +280,9 @@ impl RunView {
             Action::Inconclusive => self.n_inconclusive += 1,
         }
         self.n_steps += 1;
+        for cost in &step.stages {
+            self.add_cost(cost.stage.into(), cost.wall_ms, cost.spend);
+        }
         self.steps.push(step.clone());
     }
 
@@ -278,18 +296,30 @@ impl RunView {
             n: step.current_n,
             tokens: step.skill_tokens,
         });
-        if step.action == Action::AcceptNewBest {
+        if self.is_new_best(step) {
             self.best = Some(BestSkill {
                 step: step.step,
                 version: step.version,
-                skill: step.skill.clone(),
+                // Notes that the Python system writes after the gate are in the current skill only.
+                skill: step.candidate.clone().unwrap_or_else(|| step.skill.clone()),
                 score: step.best_score,
                 n: step.best_n,
             });
         }
     }
 
+    /// By its word, or because the best score rose: with the gate off the Python system has one word for all.
+    fn is_new_best(&self, step: &StepSummary) -> bool {
+        let before = self.best.as_ref().and_then(|best| best.score);
+        match step.action {
+            Action::AcceptNewBest => true,
+            Action::ForceAccept => step.best_score > before && before.is_some(),
+            _ => false,
+        }
+    }
+
     fn update_slowly(&mut self, update: &SlowUpdate) {
+        self.add_cost(CostPart::SlowUpdate, update.wall_ms, update.spend);
         if let Some(skill) = update.candidate.clone().filter(|_| update.action.is_accepted()) {
             let (score, n) = (update.current_score, update.current_n);
             self.versions.push(SkillVersion {
@@ -404,7 +434,8 @@ mod tests {
         let event: RunEvent = serde_json::from_str(row).expect("an old row");
         assert!(matches!(event.kind, EventKind::Selected { budget: 2, .. }));
         let mut view = serde_json::to_value(RunView::default()).expect("JSON");
-        for later in ["test_last", "comparisons", "slow_updates", "meta_skills", "final_selection"]
+        for later in
+            ["test_last", "comparisons", "slow_updates", "meta_skills", "final_selection", "costs"]
         {
             view.as_object_mut().expect("object").remove(later);
         }

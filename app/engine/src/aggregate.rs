@@ -5,6 +5,7 @@ use crate::patch::{Patch, read_items, text};
 use crate::ports::Purpose;
 use crate::prompts::{Prompt, PromptVars, push_section, section, system_message};
 use crate::proposal::Proposal;
+use crate::python;
 use crate::reflect::{Reflection, reply_limit};
 use crate::reply::ReplyError;
 use crate::run::{Run, Ticker, TrainError, Work, in_order};
@@ -138,6 +139,9 @@ async fn merge_once(
         max_tokens: reply_limit(run),
     };
     let asked = ask(run, question, |parsed| {
+        if run.is_python() {
+            return python::read_merged(&parsed.object, mode);
+        }
         let items = read_items(&parsed.object, mode)?;
         if items.iter().any(Proposal::is_hollow) {
             return Err(ReplyError::Shape("an edit has no known `op`".into()));
@@ -153,7 +157,11 @@ async fn merge_once(
     .await?;
     Ok(match asked.or_reason(run).await? {
         Ok(mut patch) => {
-            stamp(&mut patch.items, patches, purpose, level);
+            if run.is_python() {
+                patch.items.iter_mut().for_each(|item| *item.level_mut() = level);
+            } else {
+                stamp(&mut patch.items, patches, purpose, level);
+            }
             (patch, false)
         }
         Err(_) => (joined(patches, level), true),

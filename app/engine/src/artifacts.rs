@@ -154,14 +154,22 @@ impl Artifacts {
     ) -> Result<(), TrainError> {
         let optimizer = &run.input.config.optimizer;
         let control = optimizer.budget_control();
-        let row = history_row(self.steps_per_epoch, control, facts, summary, state);
+        let is_python = run.is_python();
+        let mut row = history_row(self.steps_per_epoch, control, facts, summary, state);
+        if is_python && optimizer.update_mode != UpdateMode::FullRewriteMinibatch {
+            // Nobody sets a budget, and the schedule's holds all the same.
+            row["edit_budget"] = json!(facts.updated.as_ref().map(|_| facts.budget));
+        }
         if news == News::Known {
             self.history.push(row);
             return Ok(());
         }
         let dir = format!("steps/step_{:04}", facts.step);
         run.write_json(&format!("{dir}/step_record.json"), &row).await?;
-        run.write_json(&format!("{dir}/trajectory_digest.json"), &digest(facts, summary)).await?;
+        if !(is_python && summary.action.is_skip()) {
+            let digest = digest(facts, summary, is_python);
+            run.write_json(&format!("{dir}/trajectory_digest.json"), &digest).await?;
+        }
         self.history.push(row);
         if self.history.len() < MANY_ROWS || self.history.len().is_multiple_of(WRITE_EVERY) {
             run.write_json("history.json", &self.history).await?;
@@ -188,7 +196,9 @@ impl Artifacts {
             "slow_update_content": update.content,
             "time_s": seconds(update.wall_ms),
             "prev_hard": compared.map(|(previous, _)| six(previous.hard)),
+            "prev_n": compared.map(|(previous, _)| previous.n),
             "curr_hard": compared.map(|(_, current)| six(current.hard)),
+            "curr_n": compared.map(|(_, current)| current.n),
             "candidate_hash": update.candidate.as_ref().map(|sha| sha.short().to_owned()),
             "update_origin": "slow_update_momentum",
             "selection_hard": mean.map(|mean| six(mean.hard)),
@@ -202,6 +212,20 @@ impl Artifacts {
         }
         let scores = (update.current_score, self.best_score(update));
         write_standing(run, update.step, scores, state).await
+    }
+
+    /// What the first epoch of the Python system leaves behind when guidance may be written later.
+    pub(crate) async fn write_placeholder(
+        &self,
+        run: &Run<'_>,
+        epoch: u32,
+        (step, state): (u32, &Standing),
+    ) -> Result<(), TrainError> {
+        let file = json!({"action": "inject_placeholder", "epoch": epoch});
+        run.write_json(&format!("slow_update/epoch_{epoch:02}/slow_result.json"), &file).await?;
+        let last = self.history.last();
+        let score = |key: &str| last.and_then(|row| row[key].as_f64());
+        write_standing(run, step, (score("current_score"), score("best_score")), state).await
     }
 
     /// The best score after guidance was kept: its own when it is the best, else that of the last step.

@@ -73,7 +73,9 @@ pub fn plan(
     let n_test = u64::from(limited(n_test, config.evaluation.test_env_num));
     let tests = if config.evaluation.eval_test { tested_skills(config) * n_test } else { 0 };
     let epochs = EpochEnds::of(config);
-    let evaluations = u64::from(n_selection) * (total_steps + 1 + epochs.slow_updates);
+    // The Python system measures the last skill once more.
+    let last = u64::from(config.is_python());
+    let evaluations = u64::from(n_selection) * (total_steps + 1 + last + epochs.slow_updates);
     Ok(RunShape {
         steps_per_epoch,
         total_steps: steps,
@@ -144,7 +146,7 @@ fn optimizer_calls_of_step(config: &RunConfig, n_train: u32) -> u64 {
         merges += patches;
     }
     let optimizer = &config.optimizer;
-    let ranking = u64::from(optimizer.budget_control() != LrControl::None);
+    let ranking = u64::from(optimizer.budget_control() != LrControl::None || config.is_python());
     let budget = u64::from(optimizer.budget_control() == LrControl::Autonomous);
     let writer = u64::from(optimizer.update_mode == UpdateMode::RewriteFromSuggestions);
     let condensing =

@@ -45,11 +45,31 @@ pub(crate) struct BufferEntry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepBuffer {
     entries: VecDeque<BufferEntry>,
+    /// It is kept and told by the rules of the Python system.
+    is_python: bool,
 }
 
 impl StepBuffer {
-    /// Remembers a step.
+    /// An empty one.
+    pub(crate) fn new(is_python: bool) -> Self {
+        Self { entries: VecDeque::new(), is_python }
+    }
+
+    /// A new epoch begins: the Python system forgets what was before.
+    pub(crate) fn begin_epoch(&mut self) {
+        if self.is_python {
+            self.entries.clear();
+        }
+    }
+
+    /// Remembers a step. The Python system remembers those that were measured, however many.
     pub(crate) fn push(&mut self, entry: BufferEntry) {
+        if self.is_python {
+            if !entry.action.is_skip() {
+                self.entries.push_back(entry);
+            }
+            return;
+        }
         if self.entries.len() == MAX_STEPS {
             self.entries.pop_front();
         }
@@ -72,6 +92,9 @@ impl StepBuffer {
     /// The text for the optimizer's next prompts; empty when there is nothing to tell.
     #[must_use]
     pub(crate) fn render(&self) -> String {
+        if self.is_python {
+            return crate::python::render(&self.entries);
+        }
         let mut out = String::new();
         for entry in &self.entries {
             entry.render(&mut out);
@@ -207,6 +230,7 @@ mod tests {
                 current_score: Some(0.5),
                 candidate_score: Some(0.25),
                 n_not_compared: 0,
+                changes_unknown: false,
                 changes: vec![],
                 reused: false,
                 reason: "0.500 → 0.250 on 4 tasks".into(),

@@ -265,36 +265,46 @@ impl Calls {
         Ok(reply)
     }
 
-    /// The ledger key of a call: hash of everything that shapes the answer: version, backend with all wire parameters, token limit,
-    /// messages and sample. Every part is preceded by its length, so that no two requests share a text.
+    /// The ledger key of a call of this run.
     #[must_use]
     pub fn key_of(&self, role: Role, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
-        let identity = match role {
-            Role::Target => &self.target_identity,
-            Role::Optimizer => &self.optimizer_identity,
-        };
-        let size: usize = request.messages.iter().map(|message| message.content.len() + 32).sum();
-        let mut text = String::with_capacity(size + identity.len() + 256);
-        let mut part = |value: &str| {
-            text.push_str(&value.len().to_string());
-            text.push(':');
-            text.push_str(value);
-        };
-        part(&KEY_VERSION.to_string());
-        part(identity);
-        part(&request.max_tokens.map_or_else(String::new, |limit| limit.to_string()));
-        for message in &request.messages {
-            part(match message.role {
-                crate::ports::Speaker::System => "system",
-                crate::ports::Speaker::User => "user",
-                crate::ports::Speaker::Assistant => "assistant",
-            });
-            part(&message.content);
-        }
-        part(&format!("{}/{}/{}", sample.seed, sample.epoch, sample.repeat));
-        part(sample.fresh.as_deref().unwrap_or_default());
-        Sha256Hex::of(text)
+        ledger_key(
+            match role {
+                Role::Target => &self.target_identity,
+                Role::Optimizer => &self.optimizer_identity,
+            },
+            request,
+            sample,
+        )
     }
+}
+
+/// The ledger key of a call: hash of everything that shapes the answer: version, backend with all wire parameters (the
+/// model's identity as text), token limit, messages and sample. Every part is preceded by its length, so that no two
+/// requests share a text.
+#[must_use]
+pub fn ledger_key(identity: &str, request: &ChatRequest, sample: &Sample) -> Sha256Hex {
+    let size: usize = request.messages.iter().map(|message| message.content.len() + 32).sum();
+    let mut text = String::with_capacity(size + identity.len() + 256);
+    let mut part = |value: &str| {
+        text.push_str(&value.len().to_string());
+        text.push(':');
+        text.push_str(value);
+    };
+    part(&KEY_VERSION.to_string());
+    part(identity);
+    part(&request.max_tokens.map_or_else(String::new, |limit| limit.to_string()));
+    for message in &request.messages {
+        part(match message.role {
+            crate::ports::Speaker::System => "system",
+            crate::ports::Speaker::User => "user",
+            crate::ports::Speaker::Assistant => "assistant",
+        });
+        part(&message.content);
+    }
+    part(&format!("{}/{}/{}", sample.seed, sample.epoch, sample.repeat));
+    part(sample.fresh.as_deref().unwrap_or_default());
+    Sha256Hex::of(text)
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ pub(crate) fn measured(run: &Run<'_>, skill: &SkillDoc, set: &RolloutSet) -> Mea
             .map(|mean| evaluation.project(mean.hard, mean.soft) + bonus_of(evaluation, skill)),
         counts: OutcomeCounts::of(&set.outcomes),
         set: set.key.clone(),
+        cost: None,
     }
 }
 

@@ -69,6 +69,7 @@ pub fn gate(input: &GateInput<'_>) -> Verdict {
         current_score: current.map(|mean| project_mean(mean) + input.bonus.current),
         candidate_score: candidate.map(|mean| project_mean(mean) + input.bonus.candidate),
         n_not_compared: count(input.candidate.len().saturating_sub(pairs.len())),
+        changes_unknown: false,
         changes: pairs
             .iter()
             .filter_map(|pair| pair.change(project))
@@ -159,6 +160,16 @@ pub fn compare_last(input: &GateInput<'_>) -> Option<(f64, f64, bool)> {
     let (best, last) = common_means(input.best, input.candidate, project)?;
     let (best, last) = (best + input.bonus.best, last + input.bonus.candidate);
     Some((best, last, last > best + ROUNDING))
+}
+
+/// The tasks that changed between two skills, in the order of the later one.
+pub(crate) fn changes(
+    before: &[TaskOutcome],
+    after: &[TaskOutcome],
+    evaluation: &Evaluation,
+) -> Vec<TaskChange> {
+    let project = |score: TaskScore| evaluation.project(score.hard.get(), score.soft.get());
+    common(before, after).iter().filter_map(|pair| pair.change(project)).collect()
 }
 
 struct Pair<'a> {

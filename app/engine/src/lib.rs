@@ -23,6 +23,7 @@ mod patch;
 pub mod ports;
 pub mod prompts;
 mod proposal;
+mod python;
 mod reflect;
 mod reply;
 mod rewrite;

@@ -57,7 +57,7 @@ pub(crate) async fn take_in(
 
 /// Fewer notes that say the same, when there are more than the config likes; the same notes when the reply is
 /// of no use.
-async fn condensed(
+pub(crate) async fn condensed(
     run: &Run<'_>,
     order: &NotesOrder<'_>,
     all: Vec<String>,

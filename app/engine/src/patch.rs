@@ -100,7 +100,7 @@ pub(crate) fn text(object: &Map<String, Value>, key: &str) -> String {
     object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn read_suggestion(object: &Map<String, Value>) -> Suggestion {
+pub(crate) fn read_suggestion(object: &Map<String, Value>) -> Suggestion {
     let field = |key: &str| text(object, key);
     Suggestion {
         kind: cut(&field("type"), 40),
@@ -114,7 +114,7 @@ fn read_suggestion(object: &Map<String, Value>) -> Suggestion {
     }
 }
 
-fn read_skill_text(object: &Map<String, Value>) -> SkillText {
+pub(crate) fn read_skill_text(object: &Map<String, Value>) -> SkillText {
     SkillText {
         title: cut(&text(object, "title"), 200),
         change_summary: texts(object, "change_summary"),
@@ -137,7 +137,7 @@ fn source(object: &Map<String, Value>) -> SourceType {
     }
 }
 
-fn read_edit(value: &Value) -> Edit {
+pub(crate) fn read_edit(value: &Value) -> Edit {
     let empty = Map::new();
     let object = value.as_object().unwrap_or(&empty);
     let op = object.get("op").and_then(Value::as_str).map_or_else(

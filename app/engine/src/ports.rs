@@ -210,6 +210,8 @@ pub enum ModelErrorKind {
     ReasoningOnly,
     /// The run was cancelled while waiting.
     Cancelled,
+    /// A recording has no such call. Ends the run.
+    NotRecorded,
 }
 
 impl ModelErrorKind {
@@ -227,6 +229,7 @@ impl ModelErrorKind {
             Self::Empty => "empty",
             Self::ReasoningOnly => "reasoning_only",
             Self::Cancelled => "cancelled",
+            Self::NotRecorded => "not_recorded",
         }
     }
 
@@ -235,7 +238,7 @@ impl ModelErrorKind {
     #[must_use]
     pub fn is_fatal(self, has_answered: bool) -> bool {
         match self {
-            Self::Authentication | Self::QuotaExhausted => true,
+            Self::Authentication | Self::QuotaExhausted | Self::NotRecorded => true,
             Self::BadRequest => !has_answered,
             _ => false,
         }

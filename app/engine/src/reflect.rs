@@ -5,7 +5,8 @@
 use crate::patch::{Patch, read_notes, read_patch, text};
 use crate::ports::{Purpose, RolloutRecord};
 use crate::prompts::{Prompt, PromptVars, one_line, section, system_message};
-use crate::reply::{Parsed, ReplyError};
+use crate::python;
+use crate::reply::Parsed;
 use crate::rng::PythonRandom;
 use crate::run::{Run, TrainError, Work, in_order};
 use crate::structured::{Asked, Question, ask, remember_failure};
@@ -61,6 +62,8 @@ struct Reading {
     notes: Vec<String>,
     patterns: Vec<FailurePattern>,
     success_patterns: Vec<String>,
+    /// Support of items that do not name theirs, by the rules of the Python system.
+    claimed: Option<u32>,
 }
 
 /// Reads all minibatches of all batches, `gradient.analyst_workers` at once.
@@ -74,7 +77,7 @@ pub(crate) async fn reflect(
     let minibatches: Vec<Minibatch<'_>> = order
         .batches
         .iter()
-        .flat_map(|batch| minibatches(batch, size, config.failure_only))
+        .flat_map(|batch| minibatches(batch, size, config.failure_only, run.is_python()))
         .collect();
     let ticker =
         run.tick(Phase::Step { step: order.step, stage: Stage::Reflect }, minibatches.len());
@@ -88,7 +91,15 @@ pub(crate) async fn reflect(
     });
     let asked = in_order(config.analyst_workers, readings).await?;
     stop_when_dead(&asked)?;
-    collect(run, &minibatches, asked, order.max_items).await
+    let mut reflection = collect(run, &minibatches, asked, order.max_items).await?;
+    if run.is_python() {
+        let patterns = std::mem::take(&mut reflection.summary.patterns);
+        let described = patterns.into_iter().map(|pattern| pattern.pattern).collect();
+        let records = order.batches.iter().flat_map(|batch| &batch.records);
+        let outcomes = records.map(|record| &record.outcome);
+        reflection.summary.patterns = python::failure_patterns(outcomes, described);
+    }
+    Ok(reflection)
 }
 
 /// An optimizer that cannot be reached must not look like one that has no idea.
@@ -110,11 +121,18 @@ fn stop_when_dead(asked: &[Asked<Reading>]) -> Result<(), TrainError> {
 }
 
 /// Failures shuffled with the batch's seed, successes with the next one, cut in groups.
-fn minibatches(batch: &ScoredBatch, size: usize, failure_only: bool) -> Vec<Minibatch<'_>> {
+fn minibatches(
+    batch: &ScoredBatch,
+    size: usize,
+    failure_only: bool,
+    is_python: bool,
+) -> Vec<Minibatch<'_>> {
+    let has_passed = move |record: &RolloutRecord| match is_python {
+        true => python::is_failure(&record.outcome).map(|failed| !failed),
+        false => record.outcome.outcome.score().map(|score| score.hard.get() >= 1.0),
+    };
     let scored = |passed: bool| {
-        batch.records.iter().filter(move |record| {
-            record.outcome.outcome.score().is_some_and(|score| (score.hard.get() >= 1.0) == passed)
-        })
+        batch.records.iter().filter(move |record| has_passed(record) == Some(passed))
     };
     let mut failed: Vec<&RolloutRecord> = scored(false).collect();
     let mut passed: Vec<&RolloutRecord> = scored(true).collect();
@@ -196,7 +214,14 @@ async fn read_minibatch(
     let tasks: Vec<TaskId> =
         minibatch.records.iter().map(|record| record.outcome.task.clone()).collect();
     ask(run, question, |parsed| {
-        let mut reading = read_reply(&parsed, &tasks, mode)?;
+        let patch = match run.is_python() {
+            true => python::read_patch(&parsed, mode)?,
+            false => read_patch(&parsed, mode)?,
+        };
+        let mut reading = read_reply(&parsed, &tasks, patch);
+        if run.is_python() {
+            read_as_python(&mut reading, &parsed, minibatch.source);
+        }
         reading.notes.retain(|_| wants_notes);
         Ok(reading)
     })
@@ -225,7 +250,7 @@ fn budget_line(mode: UpdateMode, max_items: Option<u32>) -> String {
     }
 }
 
-fn read_reply(parsed: &Parsed, tasks: &[TaskId], mode: UpdateMode) -> Result<Reading, ReplyError> {
+fn read_reply(parsed: &Parsed, tasks: &[TaskId], patch: Patch) -> Reading {
     let list = |key: &str| parsed.object.get(key).and_then(Value::as_array).into_iter().flatten();
     let patterns = list("failure_summary").filter_map(Value::as_object).map(|pattern| {
         let name = text(pattern, "failure_type");
@@ -237,15 +262,29 @@ fn read_reply(parsed: &Parsed, tasks: &[TaskId], mode: UpdateMode) -> Result<Rea
             tasks: tasks.to_vec(),
         }
     });
-    Ok(Reading {
-        patch: read_patch(parsed, mode)?,
+    Reading {
+        claimed: None,
+        patch,
         notes: read_notes(&parsed.object),
         patterns: patterns.collect(),
         success_patterns: list("success_patterns")
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect(),
-    })
+    }
+}
+
+/// What the Python system takes otherwise: patterns of failures only, and the reply's own count of trajectories.
+fn read_as_python(reading: &mut Reading, parsed: &Parsed, source: SourceType) {
+    reading.claimed = python::claimed_support(&parsed.object);
+    if source == SourceType::Success {
+        reading.patterns.clear();
+    }
+    for pattern in &mut reading.patterns {
+        if let Some(name) = pattern.pattern.strip_suffix(": ") {
+            pattern.pattern = name.to_owned();
+        }
+    }
 }
 
 fn count_of<T>(items: &[T]) -> u32 {
@@ -297,20 +336,25 @@ async fn collect(
             }
         };
         let most = match run.input.config.optimizer.update_mode {
-            UpdateMode::FullRewriteMinibatch => Some(1),
-            UpdateMode::Patch | UpdateMode::RewriteFromSuggestions => max_items,
+            UpdateMode::FullRewriteMinibatch if !run.is_python() => Some(1),
+            _ => max_items,
         };
         if let Some(most) = most {
             reading.patch.items.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
         for item in &mut reading.patch.items {
             *item.source_mut() = minibatch.source;
-            *item.support_mut() = count_of(&minibatch.records);
+            let support = reading.claimed.unwrap_or_else(|| count_of(&minibatch.records));
+            if !run.is_python() || item.support() == 0 {
+                *item.support_mut() = support;
+            }
         }
         write_patch_file(run, minibatch, &reading).await?;
         add(&mut reflection, minibatch.source, reading);
     }
-    reflection.summary.patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.count));
+    if !run.is_python() {
+        reflection.summary.patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.count));
+    }
     Ok(reflection)
 }
 

@@ -93,7 +93,7 @@ fn fenced(text: &str) -> Vec<&str> {
 
 /// All balanced objects that are not inside another one. One pass; braces inside strings do not count.
 /// Only text that starts like an object (`{` and then `"` or `}`) is one; prose in braces is not.
-fn top_level_objects(text: &str) -> Vec<&str> {
+pub(crate) fn top_level_objects(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut depth, mut start, mut in_string, mut escaped) = (0usize, 0, false, false);
@@ -135,7 +135,7 @@ fn starts_object(rest: &str) -> bool {
 
 /// Mends what models get wrong most: comments, trailing commas, raw line breaks in strings and escapes
 /// that JSON does not know. The characters of strings stay as they are otherwise.
-fn repair(text: &str) -> String {
+pub(crate) fn repair(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -13,6 +13,7 @@ use crate::update::{Updated, no_text, restored_words};
 use skillopt_domain::edit::{EditRefusal, EditStatus, Rewritten, rewrite};
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::proposal::{ProposalNote, RewriteReport};
+use skillopt_domain::python;
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::skill::SkillDoc;
 
@@ -39,15 +40,20 @@ pub(crate) async fn work_in(
 ) -> Result<Updated, TrainError> {
     run.check_cancelled()?;
     let budget = usize::try_from(selection.budget).unwrap_or(usize::MAX);
-    let chosen = &selection.ordered[..selection.ordered.len().min(budget)];
+    let most = if run.is_python() { usize::MAX } else { budget };
+    let chosen = &selection.ordered[..selection.ordered.len().min(most)];
     let mut updated = Updated::unchanged(order.skill);
     if chosen.is_empty() {
+        updated.rewrite = run.is_python().then(|| no_text("no suggestion was chosen"));
         return Ok(updated);
     }
     let ticker = run.tick(Phase::Step { step: order.step, stage: Stage::Update }, 1);
     let question = question(run, &order, chosen);
     let asked = ask(run, question, |parsed| {
         let written = read_text(&parsed)?;
+        if run.is_python() {
+            return Ok(written);
+        }
         match rewrite(order.skill, &written.new_skill) {
             Ok(_) => Ok(written),
             Err(refusal) if refusal.status == EditStatus::Duplicate => Ok(written),
@@ -58,7 +64,10 @@ pub(crate) async fn work_in(
     let proposals: Vec<ProposalNote> = chosen.iter().filter_map(Proposal::note).collect();
     let report = match asked.or_reason(run).await? {
         Ok(written) => {
-            let checked = rewrite(order.skill, &written.new_skill);
+            let checked = match python::whole_text(&written.new_skill) {
+                Some(doc) if run.is_python() => Ok(Rewritten { doc, restored: false }),
+                _ => rewrite(order.skill, &written.new_skill),
+            };
             report(written.change_summary, &mut updated, checked)
         }
         Err(reason) => no_text(&reason),

@@ -173,11 +173,12 @@ async fn attempt(
 fn grade(run: &Run<'_>, task: &Task, answer: &Answer) -> Graded {
     let reply = &answer.reply;
     match reply.finish {
-        Finish::Refused => Graded {
+        // For the Python system words of refusal are an answer like others.
+        Finish::Refused if !run.is_python() => Graded {
             outcome: Outcome::Refused { reason: reply.text.clone() },
             evaluation_note: String::new(),
         },
-        Finish::Stop | Finish::Length => {
+        Finish::Refused | Finish::Stop | Finish::Length => {
             run.ports.benchmark.grade(task, &reply.text, reply.finish == Finish::Length)
         }
     }

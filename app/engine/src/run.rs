@@ -137,6 +137,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The run follows the rules of the Python system.
+    pub(crate) fn is_python(&self) -> bool {
+        self.input.config.is_python()
+    }
+
     /// The tasks of the gate: the first of the selection split, as many as the config says.
     pub(crate) fn selection(&self) -> &'a [Task] {
         first(self.input.splits.selection(), self.input.config.evaluation.sel_env_num)

@@ -50,28 +50,98 @@ pub(crate) struct Selection {
     pub(crate) reasoning: String,
 }
 
-/// Tries each edit alone on the current skill; what cannot apply is reported and never ranked. Then the budget
-/// is settled, and when more is left than it allows, the optimizer orders it. Items that it does not name follow
-/// in the order of the merge: a slot that a failed edit leaves free goes to them. A budget of nothing needs no order.
+/// Settles which items are used, and in which order.
 pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Selection, TrainError> {
     run.check_cancelled()?;
     let ticker = run.tick(Phase::Step { step: order.step, stage: Stage::Select }, 1);
-    let mut selection = Selection {
-        ordered: Vec::new(),
-        unusable: Vec::new(),
-        budget: 0,
-        decision: None,
-        ranking: Ranking::NotNeeded,
-        reasoning: String::new(),
+    let selection = match run.is_python() {
+        true => select_as_python(run, order).await?,
+        false => select_usable(run, order).await?,
     };
-    for item in order.items {
+    ticker.done(false);
+    Ok(selection)
+}
+
+/// Tries each edit alone on the current skill; what cannot apply is reported and never ranked. Then the budget
+/// is settled, and when more is left than it allows, the optimizer orders it. Items that it does not name follow
+/// in the order of the merge: a slot that a failed edit leaves free goes to them. A budget of nothing needs no order.
+async fn select_usable(run: &Run<'_>, mut order: SelectOrder<'_>) -> Result<Selection, TrainError> {
+    let mut selection = Selection::of(Vec::new());
+    for item in std::mem::take(&mut order.items) {
         run.check_cancelled()?;
         match usable(order.skill, &item) {
             None => selection.ordered.push(item),
             Some(report) => selection.unusable.push(report),
         }
     }
-    let available = u32::try_from(selection.ordered.len()).unwrap_or(u32::MAX);
+    settle_budget(run, &mut selection, &order).await?;
+    if selection.budget > 0 && selection.available() > selection.budget {
+        match rank(run, &selection, &order).await? {
+            Ok((indices, reasoning)) => {
+                selection.ordered = reordered(&selection.ordered, &indices);
+                selection.ranking = Ranking::ByOptimizer;
+                selection.reasoning = reasoning;
+            }
+            Err(reason) => selection.keep_order(&reason),
+        }
+    }
+    Ok(selection)
+}
+
+/// All items compete, those that cannot apply too. What is not chosen is dropped. A budget of nothing is asked for
+/// like any other and, when the reply can be read, one item is used.
+async fn select_as_python(
+    run: &Run<'_>,
+    mut order: SelectOrder<'_>,
+) -> Result<Selection, TrainError> {
+    let mut selection = Selection::of(std::mem::take(&mut order.items));
+    settle_budget(run, &mut selection, &order).await?;
+    if selection.available() > selection.budget {
+        let budget = usize::try_from(selection.budget).unwrap_or(usize::MAX);
+        match rank(run, &selection, &order).await? {
+            Ok((indices, reasoning)) => {
+                let chosen = indices.into_iter().take(budget.max(1));
+                selection.ordered = chosen.map(|at| selection.ordered[at].clone()).collect();
+                selection.ranking = Ranking::ByOptimizer;
+                selection.reasoning = reasoning;
+            }
+            Err(reason) => {
+                selection.keep_order(&reason);
+                selection.ordered.truncate(budget);
+            }
+        }
+    }
+    Ok(selection)
+}
+
+impl Selection {
+    fn of(items: Vec<Proposal>) -> Self {
+        Self {
+            ordered: items,
+            unusable: Vec::new(),
+            budget: 0,
+            decision: None,
+            ranking: Ranking::NotNeeded,
+            reasoning: String::new(),
+        }
+    }
+
+    fn available(&self) -> u32 {
+        u32::try_from(self.ordered.len()).unwrap_or(u32::MAX)
+    }
+
+    fn keep_order(&mut self, reason: &str) {
+        self.ranking = Ranking::FallbackOrder;
+        self.reasoning = format!("the order of the merge was kept: {reason}");
+    }
+}
+
+async fn settle_budget(
+    run: &Run<'_>,
+    selection: &mut Selection,
+    order: &SelectOrder<'_>,
+) -> Result<(), TrainError> {
+    let available = selection.available();
     selection.budget = match order.budget {
         Budget::Scheduled(budget) => budget,
         Budget::Unlimited => available,
@@ -86,12 +156,7 @@ pub(crate) async fn select(run: &Run<'_>, order: SelectOrder<'_>) -> Result<Sele
             budget
         }
     };
-    if selection.budget > 0 && available > selection.budget {
-        let context = RankContext { step: order.step, skill: order.skill, memory: order.memory };
-        rank(run, &mut selection, &context, order.sample).await?;
-    }
-    ticker.done(false);
-    Ok(selection)
+    Ok(())
 }
 
 /// The report of an edit that cannot apply; `None` for what can be used.
@@ -106,48 +171,31 @@ fn usable(skill: &SkillDoc, item: &Proposal) -> Option<EditReport> {
     })
 }
 
-struct RankContext<'a> {
-    step: u32,
-    skill: &'a SkillDoc,
-    memory: &'a str,
-}
-
+/// Indices of the best items with the reasoning, or why there are none.
 async fn rank(
     run: &Run<'_>,
-    selection: &mut Selection,
-    context: &RankContext<'_>,
-    sample: Sample,
-) -> Result<(), TrainError> {
+    selection: &Selection,
+    order: &SelectOrder<'_>,
+) -> Result<Result<(Vec<usize>, String), String>, TrainError> {
     let mode = run.input.config.optimizer.update_mode;
     let max_items = Some(selection.budget);
     let question = Question {
         purpose: Purpose::Ranking,
-        phase: format!("step_{:04}", context.step),
+        phase: format!("step_{:04}", order.step),
         system: system_message(
             Prompt::Ranking,
             PromptVars { mode, max_items, ..PromptVars::default() },
         ),
-        user: message(context, selection, mode.item_word()),
-        sample,
+        user: message(order, selection, mode.item_word()),
+        sample: order.sample.clone(),
         max_tokens: None,
     };
     let n = selection.ordered.len();
     let asked = ask(run, question, |parsed| read_indices(&parsed, n)).await?;
-    match asked.or_reason(run).await? {
-        Ok((indices, reasoning)) => {
-            selection.ordered = reordered(&selection.ordered, &indices);
-            selection.ranking = Ranking::ByOptimizer;
-            selection.reasoning = reasoning;
-        }
-        Err(reason) => {
-            selection.ranking = Ranking::FallbackOrder;
-            selection.reasoning = format!("the order of the merge was kept: {reason}");
-        }
-    }
-    Ok(())
+    asked.or_reason(run).await
 }
 
-fn message(context: &RankContext<'_>, selection: &Selection, word: &str) -> String {
+fn message(context: &SelectOrder<'_>, selection: &Selection, word: &str) -> String {
     let mut user = section("current_skill", context.skill.text());
     user.push('\n');
     if !context.memory.is_empty() {

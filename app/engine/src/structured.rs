@@ -2,6 +2,7 @@
 
 use crate::ports::{ChatRequest, Finish, Message, Purpose};
 use crate::prompts::cut_middle;
+use crate::python;
 use crate::reply::{Parsed, ReplyError, parse_object};
 use crate::run::{Run, TrainError};
 use skillopt_domain::event::EventKind;
@@ -105,15 +106,18 @@ pub(crate) async fn ask<T>(
                     reasked,
                 });
             }
-            Finish::Length => "truncated: the reply hit the token limit".to_owned(),
-            Finish::Stop => match parse_object(&answer.reply.text)
+            Finish::Length if !run.is_python() => {
+                "truncated: the reply hit the token limit".to_owned()
+            }
+            Finish::Length | Finish::Stop => match parse(run, &answer.reply.text)
                 .and_then(|parsed| Ok((parsed.repaired, read(parsed)?)))
             {
                 Ok((repaired, value)) => return Ok(Asked::Answer { value, reasked, repaired }),
                 Err(error) => error.to_string(),
             },
         };
-        if reasked {
+        // The Python system drops what it cannot read.
+        if reasked || run.is_python() {
             return Ok(Asked::Lost { reason, reasked });
         }
         reasked = true;
@@ -133,4 +137,8 @@ pub(crate) async fn ask<T>(
             )));
         }
     }
+}
+
+fn parse(run: &Run<'_>, text: &str) -> Result<Parsed, ReplyError> {
+    if run.is_python() { python::parse_object(text) } else { parse_object(text) }
 }

@@ -11,6 +11,7 @@ mod judge;
 mod longitudinal;
 mod measure;
 mod memory;
+mod python;
 mod slow_update;
 mod stages;
 mod standing;
@@ -20,7 +21,7 @@ mod summary;
 
 pub use measure::{MeasureInput, Measurement, measure};
 pub(crate) use standing::Standing;
-pub use start::preflight_request;
+pub use start::{data_hash, preflight_request};
 pub(crate) use step::StepFacts;
 
 use crate::artifacts::{Artifacts, FinalScores};
@@ -36,6 +37,7 @@ use crate::splits::Splits;
 use epoch_end::end_epoch;
 use finale::{final_test, select_finally};
 use futures::future::BoxFuture;
+use python::PythonState;
 use skillopt_domain::config::RunConfig;
 use skillopt_domain::event::Measured;
 use skillopt_domain::outcome::{RolloutSet, TaskOutcome};
@@ -136,6 +138,7 @@ async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {
     let mut state = baseline(run, shape).await?;
     let n_train = run.input.splits.train().len();
     for epoch in 1..=run.input.config.train.num_epochs {
+        state.buffer.begin_epoch();
         let batches = epoch_batches(&run.input.config.train, epoch, n_train);
         let accumulation = usize::try_from(run.input.config.train.accumulation).unwrap_or(1).max(1);
         for batches in batches.chunks(accumulation) {
@@ -146,8 +149,7 @@ async fn train_run(run: &Run<'_>) -> Result<SkillDoc, TrainError> {
     }
     select_finally(run, &mut state).await?;
     final_test(run, &mut state).await?;
-    let (last, best) =
-        (state.measurement(run, &state.skills.current), state.measurement(run, &state.skills.best));
+    let (last, best) = (state.current_measurement(run), state.best_measurement(run));
     let scores = FinalScores { last: last.as_ref(), best: best.as_ref() };
     state.artifacts.finish(run, &state.skills, &scores).await?;
     Ok(state.skills.best)
@@ -172,11 +174,29 @@ struct TrainState {
     measured: SelectionCache,
     last_was_inconclusive: bool,
     artifacts: Artifacts,
+    /// In runs that follow the rules of the Python system.
+    python: Option<PythonState>,
 }
 
 impl TrainState {
     fn outcomes(&self, skill: &SkillDoc) -> &[TaskOutcome] {
         self.measured.get(&skill.sha()).map_or(&[], |set| &set.outcomes)
+    }
+
+    /// The score of the current skill; `None` when this run has not measured it.
+    fn current_measurement(&self, run: &Run<'_>) -> Option<Measured> {
+        match &self.python {
+            Some(python) => Some(python.current().clone()),
+            None => self.measurement(run, &self.skills.current),
+        }
+    }
+
+    /// The score of the best skill.
+    fn best_measurement(&self, run: &Run<'_>) -> Option<Measured> {
+        match &self.python {
+            Some(python) => Some(python.best().clone()),
+            None => self.measurement(run, &self.skills.best),
+        }
     }
 
     /// A skill on the selection split; `None` when this run has not measured it.
@@ -186,8 +206,11 @@ impl TrainState {
 
     /// Remembers a measurement; those of the current and the best skill always stay.
     fn remember(&mut self, set: RolloutSet) {
-        let needed = [&self.skills.current.sha(), &self.skills.best.sha()];
-        self.measured.insert(set, needed);
+        let needed = match &self.python {
+            Some(python) => [python.current().skill.clone(), python.best().skill.clone()],
+            None => [self.skills.current.sha(), self.skills.best.sha()],
+        };
+        self.measured.insert(set, [&needed[0], &needed[1]]);
     }
 }
 

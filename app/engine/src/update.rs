@@ -7,6 +7,7 @@ use crate::select::Selection;
 use skillopt_domain::config::UpdateMode;
 use skillopt_domain::edit::{Edit, EditReport, EditStatus, apply_in_order, rewrite};
 use skillopt_domain::proposal::{AppendixReport, RewriteReport};
+use skillopt_domain::python;
 use skillopt_domain::skill::SkillDoc;
 
 /// The candidate and what became of everything that was proposed.
@@ -47,10 +48,18 @@ impl Updated {
 }
 
 /// Applies up to the budget's number of edits. Pure.
-pub(crate) fn apply_edits(skill: &SkillDoc, selection: Selection, buffer: &StepBuffer) -> Updated {
+pub(crate) fn apply_edits(
+    skill: &SkillDoc,
+    selection: Selection,
+    buffer: &StepBuffer,
+    is_python: bool,
+) -> Updated {
     let edits: Vec<Edit> =
         selection.ordered.iter().filter_map(|item| item.edit().cloned()).collect();
-    let (candidate, mut reports) = apply_in_order(skill, &edits, selection.budget);
+    let (candidate, mut reports) = match is_python {
+        true => python::apply_edits(skill, &edits),
+        false => apply_in_order(skill, &edits, selection.budget),
+    };
     reports.extend(selection.unusable);
     buffer.flag_repeats(&mut reports);
     Updated { candidate, reports, ..Updated::unchanged(skill) }
@@ -87,6 +96,26 @@ pub(crate) fn take_text(skill: &SkillDoc, items: &[Proposal]) -> Updated {
         }
     }
     Updated { rewrite: Some(report), ..Updated::unchanged(skill) }
+}
+
+/// Takes the first whole text that says anything, as the Python system does. Pure.
+pub(crate) fn take_text_as_python(skill: &SkillDoc, items: &[Proposal]) -> Updated {
+    let mut updated = Updated::unchanged(skill);
+    let mut report = no_text("no whole text was proposed");
+    // All of them count as chosen, whichever is taken.
+    report.proposals = items.iter().filter_map(Proposal::note).collect();
+    let taken = items.iter().find_map(|item| match item {
+        Proposal::Text(text) => Some((text, python::whole_text(&text.new_skill)?)),
+        Proposal::Edit(_) | Proposal::Suggestion(_) => None,
+    });
+    if let Some((text, doc)) = taken {
+        updated.candidate = doc;
+        report.status = EditStatus::Applied;
+        report.detail = String::new();
+        report.change_summary.clone_from(&text.change_summary);
+    }
+    updated.rewrite = Some(report);
+    updated
 }
 
 /// The report of a text that did not come.

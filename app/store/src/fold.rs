@@ -16,6 +16,7 @@ use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::view::RunView;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use std::collections::HashSet;
 
 /// What a write needs to know about its run.
 #[derive(Debug)]
@@ -137,6 +138,62 @@ pub(crate) async fn append(
     Ok(Appended::New)
 }
 
+/// Events whose statements run together.
+const CHUNK: usize = 32;
+
+/// Appends many events of a run that nobody works on, each once, with one load of the fold and one write of it. Says
+/// how many were new.
+pub(crate) async fn append_all(
+    conn: &mut SqliteConnection,
+    run: &RunId,
+    events: &[NewEvent<'_>],
+) -> Result<u32, StoreFailure> {
+    let action = "append events";
+    let head = RunHead::load(conn, run).await?;
+    let known = known_keys(conn, run).await?;
+    let new: Vec<&NewEvent<'_>> =
+        events.iter().filter(|event| !known.contains(event.key)).collect();
+    if new.is_empty() {
+        return Ok(0);
+    }
+    let mut view = stored_view(conn, head.no).await?;
+    let mut seq = head.seq;
+    for chunk in new.chunks(CHUNK) {
+        let mut script = Script::default();
+        for event in chunk {
+            seq += 1;
+            insert_event(&mut script, head.no, seq, **event)?;
+            if is_folded(event.kind) {
+                let (key, kind) = (event.key.to_owned(), event.kind.clone());
+                let event = RunEvent { seq, at_ms: event.at_ms, key, kind };
+                apply(&mut script, head.no, &mut view, &event)?;
+            }
+        }
+        script.run(conn, action).await?;
+    }
+    let mut script = Script::default();
+    store_view(&mut script, head.no, &view)?;
+    summary::store_whole(conn, &mut script, head.no, &view).await?;
+    touch(&mut script, head.no, seq);
+    script.run(conn, action).await?;
+    Ok(u32::try_from(new.len()).unwrap_or(u32::MAX))
+}
+
+/// Keys of the journal of a run; none when there is no such run.
+pub(crate) async fn known_keys(
+    conn: &mut SqliteConnection,
+    run: &RunId,
+) -> Result<HashSet<String>, StoreFailure> {
+    let keys: Vec<String> = sqlx::query_scalar(
+        "SELECT key FROM events WHERE run_no = (SELECT no FROM runs WHERE id = ?)",
+    )
+    .bind(run.as_str())
+    .fetch_all(conn)
+    .await
+    .doing("read a run's journal")?;
+    Ok(keys.into_iter().collect())
+}
+
 /// The fold as stored: without steps, versions, spend and progress, which have their own places.
 pub(crate) async fn stored_view(
     conn: &mut SqliteConnection,
@@ -253,6 +310,17 @@ fn fold(
     view: &mut RunView,
     event: &RunEvent,
 ) -> Result<(), StoreFailure> {
+    apply(script, run_no, view, event)?;
+    store_view(script, run_no, view)
+}
+
+/// Applies an event to the fold and writes the rows that come of it.
+fn apply(
+    script: &mut Script,
+    run_no: i64,
+    view: &mut RunView,
+    event: &RunEvent,
+) -> Result<(), StoreFailure> {
     view.apply(event);
     // The stored fold has no versions, so what is there now is new.
     for version in std::mem::take(&mut view.versions) {
@@ -266,6 +334,10 @@ fn fold(
         EventKind::StepFinished(step) => tables::insert_step(script, run_no, step)?,
         _ => {}
     }
+    Ok(())
+}
+
+fn store_view(script: &mut Script, run_no: i64, view: &RunView) -> Result<(), StoreFailure> {
     script
         .statement("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
         .bind(to_json(view)?)

@@ -5,7 +5,7 @@
 use crate::audit::{self, AuditRow};
 use crate::blobs::{self, Blob};
 use crate::error::StoreFailure;
-use crate::fold::{self, Appended, Before, NewEvent, RunHead};
+use crate::fold::{self, NewEvent, RunHead};
 use crate::live::Signal;
 use crate::open::Store;
 use crate::outcomes;
@@ -92,14 +92,12 @@ impl Store {
         // Nothing was told of it yet, though an import that broke off may have left its row.
         let is_new = RunHead::load(&mut tx, &imported.run.id).await?.seq == 0;
         insert_skills(&mut tx, run_no, &imported.skills).await?;
-        let mut n_new_events = 0;
-        for event in &imported.events {
-            let new = NewEvent { key: &event.key, kind: &event.kind, at_ms: event.at_ms };
-            let (head, before) = Before::load(&mut tx, &imported.run.id, new).await?;
-            if fold::append(&mut tx, (&head, &before), new, None).await? == Appended::New {
-                n_new_events += 1;
-            }
-        }
+        let events: Vec<NewEvent<'_>> = imported
+            .events
+            .iter()
+            .map(|event| NewEvent { key: &event.key, kind: &event.kind, at_ms: event.at_ms })
+            .collect();
+        let n_new_events = fold::append_all(&mut tx, &imported.run.id, &events).await?;
         store_origin(&mut tx, run_no, &imported.origin).await?;
         store_totals(&mut tx, run_no, imported).await?;
         let row = AuditRow {
@@ -146,6 +144,17 @@ impl Store {
         Ok(())
     }
 
+    /// How many of these keys the journal of a run does not have yet; all of them when there is no such run.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn n_unknown_events(&self, run: &RunId, keys: &[&str]) -> Result<u32, StoreFailure> {
+        let mut conn = self.read("read a run's journal").await?;
+        let known = fold::known_keys(&mut conn, run).await?;
+        let n = keys.iter().filter(|key| !known.contains(**key)).count();
+        Ok(u32::try_from(n).unwrap_or(u32::MAX))
+    }
+
     /// Where a run was imported from; `None` for a run that was made here, or that is not there.
     ///
     /// # Errors
@@ -185,6 +194,8 @@ pub(crate) async fn origin(
         system: row.text("system")?,
         imported_at_ms: count(row.int("imported_at_ms")?),
         why_not_resumable: row.text("why_not_resumable")?,
+        findings: from_json("what an import found", &row.text("findings_json")?)?,
+        n_findings_more: count(row.int("n_findings_more")?),
     }))
 }
 
@@ -285,16 +296,19 @@ async fn store_origin(
     origin: &ImportOrigin,
 ) -> Result<(), StoreFailure> {
     sqlx::query(
-        "INSERT INTO imports (run_no, folder, system, imported_at_ms, why_not_resumable) \
-         VALUES (?, ?, ?, ?, ?) ON CONFLICT (run_no) DO UPDATE SET folder = excluded.folder, \
-         system = excluded.system, imported_at_ms = excluded.imported_at_ms, \
-         why_not_resumable = excluded.why_not_resumable",
+        "INSERT INTO imports (run_no, folder, system, imported_at_ms, why_not_resumable, findings_json, \
+         n_findings_more) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_no) DO UPDATE SET \
+         folder = excluded.folder, system = excluded.system, imported_at_ms = excluded.imported_at_ms, \
+         why_not_resumable = excluded.why_not_resumable, findings_json = excluded.findings_json, \
+         n_findings_more = excluded.n_findings_more",
     )
     .bind(run_no)
     .bind(origin.folder.as_str())
     .bind(origin.system.as_str())
     .bind(int(origin.imported_at_ms))
     .bind(origin.why_not_resumable.as_str())
+    .bind(to_json(&origin.findings)?)
+    .bind(int(origin.n_findings_more))
     .execute(conn)
     .await
     .doing("store a run's origin")
@@ -342,6 +356,8 @@ mod tests {
                 system: "Python SkillOpt 0.2".into(),
                 imported_at_ms: 2000,
                 why_not_resumable: "no ledger".into(),
+                findings: Vec::new(),
+                n_findings_more: 0,
             },
             skills: (0..600).map(|at| format!("skill {at}")).collect(),
             sets: Vec::new(),

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{
-    ChatReply, Ledger, Message, ModelError, RecordedCall, Speaker, StoreError,
+    ChatReply, Ledger, Message, ModelError, ModelErrorKind, RecordedCall, Speaker, StoreError,
 };
 use sqlx::sqlite::SqliteRow;
 
@@ -77,6 +77,25 @@ impl Store {
             messages,
             reply: reply_of(&row)?,
         }))
+    }
+
+    /// The last failure of a call: what kind it was and the provider's words.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn find_failed_call(
+        &self,
+        key: &Sha256Hex,
+    ) -> Result<Option<(ModelErrorKind, String)>, StoreFailure> {
+        let row = sqlx::query(
+            "SELECT kind, message FROM call_failures WHERE key = ? ORDER BY id DESC LIMIT 1",
+        )
+        .bind(key.as_str())
+        .fetch_optional(self.reader())
+        .await
+        .doing("look for a failed call")?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((word("a failure's kind", row.text("kind")?)?, row.text("message")?)))
     }
 
     async fn call_row(&self, key: &Sha256Hex) -> Result<Option<SqliteRow>, StoreFailure> {

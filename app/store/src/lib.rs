@@ -6,7 +6,9 @@
 
 mod adoptions;
 mod audit;
+mod blame;
 mod blobs;
+mod compare;
 mod curves;
 mod error;
 mod fold;
@@ -16,7 +18,9 @@ mod lease;
 mod ledger;
 mod lifecycle;
 mod live;
+mod matrix;
 mod open;
+mod origins;
 mod outcomes;
 mod reading;
 mod rejected;
@@ -29,6 +33,7 @@ mod trajectories;
 
 pub use adoptions::{Adoption, AdoptionState, Begun, NewAdoption};
 pub use audit::AuditRow;
+pub use compare::ComparedParts;
 pub use error::{AdoptionError, LeaseError, OpenError, StoreFailure, TransitionError};
 pub use imports::{Imported, ImportedEvent, ImportedRun, ImportedSet};
 pub use journal::RunJournal;

@@ -1,9 +1,11 @@
 //! Reading one run: the fold put together again, its events, versions and rollout sets.
 
+use crate::curves::short_step;
 use crate::error::StoreFailure;
 use crate::fold;
 use crate::imports;
 use crate::open::Store;
+use crate::origins;
 use crate::outcomes;
 use crate::runs::{progress_of, summary_of};
 use crate::sql::{Column, Doing, count, from_json, hash, int, small};
@@ -20,6 +22,8 @@ use std::collections::HashMap;
 
 /// The latest steps of a view; older ones are read as curves or one by one.
 const VIEW_STEPS: i64 = 500;
+/// As many as the page of a run shows at once.
+const DETAIL_STEPS: i64 = 100;
 
 /// What the store holds in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +42,10 @@ impl Store {
     pub async fn view(&self, run: &RunId) -> Result<RunView, StoreFailure> {
         let mut conn = self.read("read a run").await?;
         let row = run_row(&mut conn, run).await?;
-        read_view(&mut conn, &row).await
+        read_view(&mut conn, &row, VIEW_STEPS).await
     }
 
-    /// Row, fold and caps of a run, all of one moment.
+    /// Row, fold with the last 100 steps, and caps of a run, all of one moment.
     ///
     /// # Errors
     /// [`StoreFailure::NotFound`], or the store cannot be read.
@@ -49,7 +53,7 @@ impl Store {
         let mut conn = self.read("read a run").await?;
         let row = run_row(&mut conn, run).await?;
         let summary: RunSummary = summary_of(&row)?;
-        let view = read_view(&mut conn, &row).await?;
+        let view = read_view(&mut conn, &row, DETAIL_STEPS).await?;
         let config: String =
             sqlx::query_scalar("SELECT config_json FROM run_documents WHERE run_no = ?")
                 .bind(row.int("no")?)
@@ -58,6 +62,7 @@ impl Store {
                 .doing("read a run's config")?;
         let resolved: Resolved = from_json("a run's config", &config)?;
         let imported = imports::origin(&mut conn, run).await?;
+        let origin = origins::read(&mut conn, run).await?;
         let config = RunConfig::from_resolved(&resolved).ok();
         // An imported config may lack keys that a run needs; what it says still counts.
         let gate_metric = match resolved.get("evaluation.gate_metric") {
@@ -70,6 +75,7 @@ impl Store {
             gate_metric,
             caps: config.as_ref().map(caps_of).unwrap_or_default(),
             imported,
+            origin,
         })
     }
 
@@ -199,12 +205,16 @@ async fn run_row(conn: &mut SqliteConnection, run: &RunId) -> Result<SqliteRow, 
     row.ok_or_else(|| StoreFailure::no_run(run))
 }
 
-async fn read_view(conn: &mut SqliteConnection, row: &SqliteRow) -> Result<RunView, StoreFailure> {
+async fn read_view(
+    conn: &mut SqliteConnection,
+    row: &SqliteRow,
+    n_steps: i64,
+) -> Result<RunView, StoreFailure> {
     let run_no = row.int("no")?;
     let mut view = fold::stored_view(conn, run_no).await?;
     view.seq = count(row.int("seq")?);
     view.versions = read_versions(conn, run_no).await?;
-    view.steps = last_steps(conn, run_no).await?;
+    view.steps = last_steps(conn, run_no, n_steps).await?;
     view.spend = from_json("a run's spend", &row.text("spend_json")?)?;
     let spend = view.spend;
     if let Some(progress) = progress_of(row)? {
@@ -241,16 +251,17 @@ async fn read_versions(
 async fn last_steps(
     conn: &mut SqliteConnection,
     run_no: i64,
+    limit: i64,
 ) -> Result<Vec<StepSummary>, StoreFailure> {
     let rows: Vec<String> = sqlx::query_scalar(
         "SELECT summary_json FROM steps WHERE run_no = ? ORDER BY step DESC LIMIT ?",
     )
     .bind(run_no)
-    .bind(VIEW_STEPS)
+    .bind(limit)
     .fetch_all(conn)
     .await
     .doing("read steps")?;
-    rows.iter().rev().map(|text| from_json("a step", text)).collect()
+    rows.iter().rev().map(|text| short_step(text)).collect()
 }
 
 fn caps_of(config: &RunConfig) -> Caps {

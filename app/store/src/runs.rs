@@ -7,11 +7,13 @@ use crate::lease::{Lease, LeaseTerm};
 use crate::lifecycle::Command;
 use crate::live::Signal;
 use crate::open::Store;
+use crate::origins;
 use crate::sql::{Column, Doing, count, from_json, int, to_json};
 use skillopt_domain::api::RunSummary;
 use skillopt_domain::config::{ModelRole, Resolved, RunConfig};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::ids::RunId;
+use skillopt_domain::origin::{OriginKind, RunOrigin};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_domain::view::RunView;
@@ -82,9 +84,28 @@ impl Store {
     /// # Errors
     /// [`StoreFailure`] when the store cannot be written.
     pub async fn create_run(&self, run: &NewRun) -> Result<(), StoreFailure> {
+        self.create(run, None).await
+    }
+
+    /// Makes a run in the state `queued` that starts from another one.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be written.
+    pub async fn create_run_from(
+        &self,
+        run: &NewRun,
+        origin: &RunOrigin,
+    ) -> Result<(), StoreFailure> {
+        self.create(run, Some(origin)).await
+    }
+
+    async fn create(&self, run: &NewRun, origin: Option<&RunOrigin>) -> Result<(), StoreFailure> {
         let action = "create a run";
         let mut tx = self.write(action).await?;
-        insert(&mut tx, run).await?;
+        let run_no = insert(&mut tx, run).await?;
+        if let Some(origin) = origin {
+            origins::insert(&mut tx, run_no, origin).await?;
+        }
         let queued = EventKind::Status { status: RunStatus::Queued, detail: None };
         let event = NewEvent { key: "status/1", kind: &queued, at_ms: run.created_at_ms };
         let (head, before) = Before::load(&mut tx, &run.id, event).await?;
@@ -92,9 +113,17 @@ impl Store {
         let row = AuditRow {
             at_ms: run.created_at_ms,
             actor: run.actor.clone(),
-            action: "create_run".into(),
+            action: match origin.map(|origin| origin.kind) {
+                None => "create_run",
+                Some(OriginKind::Rerun) => "rerun",
+                Some(OriginKind::Fork) => "fork_run",
+            }
+            .into(),
             subject: run.id.to_string(),
-            detail: run.name.clone(),
+            detail: match origin {
+                None => run.name.clone(),
+                Some(origin) => format!("{}: {} ({})", run.name, origin.words(), origin.run),
+            },
         };
         audit::insert(&mut tx, &row).await?;
         tx.commit().await.doing(action)?;
@@ -118,11 +147,16 @@ impl Store {
         row_of(&row.ok_or_else(|| StoreFailure::no_run(run))?)
     }
 
-    /// Puts another config in the place of a run's own, such as one with higher caps.
+    /// Puts another config in the place of a run's own, such as one with higher caps. `audit` says who, and what.
     ///
     /// # Errors
     /// [`StoreFailure::NotFound`], or the store cannot be written.
-    pub async fn replace_config(&self, run: &RunId, config: &Resolved) -> Result<(), StoreFailure> {
+    pub async fn replace_config(
+        &self,
+        run: &RunId,
+        config: &Resolved,
+        audit: &AuditRow,
+    ) -> Result<(), StoreFailure> {
         let action = "change a run's config";
         let mut tx = self.write(action).await?;
         let head = RunHead::load(&mut tx, run).await?;
@@ -132,6 +166,7 @@ impl Store {
             .execute(&mut *tx)
             .await
             .doing(action)?;
+        audit::insert(&mut tx, audit).await?;
         tx.commit().await.doing(action)?;
         self.signal(Signal::Run(run.clone()));
         Ok(())
@@ -200,8 +235,8 @@ pub(crate) fn search_text(summary: &RunSummary) -> String {
         .join("\n")
 }
 
-/// Inserts the row of a run in the state `queued`, without an event.
-pub(crate) async fn insert(conn: &mut SqliteConnection, run: &NewRun) -> Result<(), StoreFailure> {
+/// Inserts the row of a run in the state `queued`, without an event, and says its number.
+pub(crate) async fn insert(conn: &mut SqliteConnection, run: &NewRun) -> Result<i64, StoreFailure> {
     let action = "create a run";
     let summary = first_summary(run);
     let until_ms = run.lease.as_ref().map(|term| int(run.created_at_ms + term.ttl_ms));
@@ -228,8 +263,8 @@ pub(crate) async fn insert(conn: &mut SqliteConnection, run: &NewRun) -> Result<
         .bind(to_json(&RunView::default())?)
         .execute(conn)
         .await
-        .doing(action)
-        .map(drop)
+        .doing(action)?;
+    Ok(no)
 }
 
 /// The row before anything happened: models and benchmark as the config names them.

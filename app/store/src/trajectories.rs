@@ -7,8 +7,10 @@ use crate::outcomes;
 use crate::reading::run_no;
 use crate::sql::{Column, Doing, count, hash, int, small};
 use skillopt_domain::api::{
-    Page, Trajectory, TrajectoryMessage, TrajectoryPage, TrajectoryQuery, TrajectoryRow,
+    Page, Trajectory, TrajectoryMessage, TrajectoryPage, TrajectoryPair, TrajectoryQuery,
+    TrajectoryRow,
 };
+use skillopt_domain::diff::diff;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::outcome::{OutcomeCounts, OutcomeKind};
 use skillopt_engine::ports::{RecordedCall, Speaker};
@@ -35,7 +37,7 @@ impl Store {
         let by_kind = count_by_kind(&mut conn, run_no, query).await?;
         let total = by_kind
             .iter()
-            .filter(|(kind, _)| query.outcome.is_none_or(|wanted| wanted == *kind))
+            .filter(|(kind, _)| query.outcome.is_none_or(|wanted| wanted.kinds().contains(kind)))
             .map(|(_, n)| *n)
             .sum();
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
@@ -71,6 +73,37 @@ impl Store {
         };
         Ok(with_call(row, messages, call))
     }
+
+    /// Two attempts at one task, with the difference of the skills in use.
+    ///
+    /// # Errors
+    /// [`StoreFailure::NotFound`] for an unknown run or number, [`StoreFailure::BadQuery`] for attempts at different
+    /// tasks, or the store cannot be read.
+    pub async fn trajectory_pair(
+        &self,
+        run: &RunId,
+        left: u64,
+        right: u64,
+    ) -> Result<TrajectoryPair, StoreFailure> {
+        let (left, right) = (self.trajectory(run, left).await?, self.trajectory(run, right).await?);
+        let (one, other) = (&left.row.outcome.task, &right.row.outcome.task);
+        if one != other {
+            let message = format!(
+                "the trajectories are of the tasks {one} and {other}; two of one task are compared"
+            );
+            return Err(StoreFailure::BadQuery { message });
+        }
+        let old = self.skill_text(&left.row.skill).await?;
+        let new = self.skill_text(&right.row.skill).await?;
+        let skill = old.zip(new).map(|(old, new)| diff(&old, &new));
+        Ok(TrajectoryPair { same: same_messages(&left, &right), left, right, skill })
+    }
+}
+
+/// Places of the messages that are the same in both, from 0.
+fn same_messages(left: &Trajectory, right: &Trajectory) -> Vec<u32> {
+    let pairs = (0..).zip(left.messages.iter().zip(&right.messages));
+    pairs.filter(|(_, (left, right))| left == right).map(|(at, _)| at).collect()
 }
 
 async fn count_by_kind(
@@ -114,8 +147,12 @@ async fn read_page(
 ) -> Result<Vec<TrajectoryRow>, StoreFailure> {
     let mut select = QueryBuilder::<Sqlite>::new(ROW);
     push_filters(&mut select, run_no, query);
-    if let Some(kind) = query.outcome {
-        select.push(" AND outcomes.kind = ").push_bind(kind.as_str());
+    if let Some(wanted) = query.outcome {
+        let mut kinds = select.push(" AND outcomes.kind IN (").separated(", ");
+        for kind in wanted.kinds() {
+            kinds.push_bind(kind.as_str());
+        }
+        select.push(")");
     }
     if let Some(cursor) = &query.cursor {
         let after: i64 = cursor.parse().map_err(|_| StoreFailure::BadQuery {
@@ -161,7 +198,7 @@ fn push_filters(select: &mut QueryBuilder<Sqlite>, run_no: i64, query: &Trajecto
     }
 }
 
-fn escape_like(text: &str) -> String {
+pub(crate) fn escape_like(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '%' | '_' | '\\') {

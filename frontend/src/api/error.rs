@@ -48,6 +48,11 @@ impl ApiError {
         }
     }
 
+    /// The address names something that cannot be.
+    pub(crate) fn not_found() -> Self {
+        Self::made("Not found", 404, "The address names nothing.".to_owned())
+    }
+
     fn made(title: &str, status: u16, detail: String) -> Self {
         Self {
             problem: Box::new(Problem {
@@ -58,6 +63,7 @@ impl ApiError {
                 instance: String::new(),
                 code: if status == 404 { ProblemCode::NotFound } else { ProblemCode::Internal },
                 problems: Vec::new(),
+                differences: Vec::new(),
             }),
             is_offline: false,
         }
@@ -76,6 +82,7 @@ impl ApiError {
             ProblemCode::Conflict => "conflict",
             ProblemCode::FileChanged => "file_changed",
             ProblemCode::BadConfig => "bad_config",
+            ProblemCode::NeedsFork => "needs_fork",
             ProblemCode::PathNotAllowed => "path_not_allowed",
             ProblemCode::TooLarge => "too_large",
             ProblemCode::Internal => "internal",

@@ -4,14 +4,18 @@ use super::query::{Query, encode};
 use super::{ApiResult, get, post, post_empty};
 use skillopt_domain::api::{
     About, AdoptPreview, AdoptPreviewRequest, AdoptRequest, ConfigView, CurveQuery, Curves,
-    LaunchRequest, Launched, Page, Receipt, RejectedEdit, RunDetail, RunQuery, RunSummary,
-    SkillText, StatusChanged, StepDetail, Trajectory, TrajectoryPage, TrajectoryQuery,
+    LaunchRequest, Launched, MatrixQuery, Page, Receipt, RejectedPage, RejectedQuery, RejectedWhy,
+    RunDetail, RunQuery, RunSummary, SkillBlame, SkillText, StatusChanged, StepDetail, TaskMatrix,
+    Trajectory, TrajectoryPage, TrajectoryPair, TrajectoryQuery,
 };
 use skillopt_domain::event::{RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
+use skillopt_domain::import::{ImportReport, ImportRequest};
 use skillopt_domain::json::Json;
-use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
+use skillopt_domain::matrix::{TaskFilter, TaskOrder};
+use skillopt_domain::origin::{RerunRequest, ResumeRequest};
+use skillopt_domain::outcome::{OutcomeFilter, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 
 pub(crate) async fn about() -> ApiResult<About> {
@@ -60,6 +64,21 @@ pub(crate) enum RunAction {
     Cancel,
 }
 
+/// Goes on with a run that ended before it was done, with other settings.
+pub(crate) async fn resume_with(id: &RunId, request: &ResumeRequest) -> ApiResult<RunStatus> {
+    let changed: StatusChanged = post(&format!("runs/{id}/resume"), request).await?;
+    Ok(changed.status)
+}
+
+/// The same run once more.
+pub(crate) async fn rerun(id: &RunId, request: &RerunRequest) -> ApiResult<Launched> {
+    post(&format!("runs/{id}/rerun"), request).await
+}
+
+pub(crate) async fn import_folder(request: &ImportRequest) -> ApiResult<ImportReport> {
+    post("imports", request).await
+}
+
 pub(crate) async fn act(id: &RunId, action: RunAction) -> ApiResult<RunStatus> {
     let word = match action {
         RunAction::Pause => "pause",
@@ -97,13 +116,48 @@ pub(crate) fn skill_raw_href(id: &RunId, sha: &Sha256Hex) -> String {
     format!("{}/runs/{id}/skills/{sha}/raw", super::BASE)
 }
 
-pub(crate) async fn rejected(id: &RunId) -> ApiResult<Vec<RejectedEdit>> {
-    get(&format!("runs/{id}/rejected")).await
+pub(crate) async fn rejected(id: &RunId, query: &RejectedQuery) -> ApiResult<RejectedPage> {
+    let query = Query::default()
+        .with("why", query.why.map(RejectedWhy::as_str))
+        .with("q", query.q.as_deref())
+        .with("again", query.again)
+        .with("cursor", query.cursor.as_deref())
+        .with("limit", query.limit);
+    get(&query.on(&format!("runs/{id}/rejected"))).await
+}
+
+/// A page of the matrix of tasks by skills.
+pub(crate) async fn tasks(id: &RunId, query: &MatrixQuery) -> ApiResult<TaskMatrix> {
+    let query = Query::default()
+        .with("purpose", query.purpose.map(RolloutPurpose::as_str))
+        .with("kept", query.kept)
+        .with("show", query.show.map(TaskFilter::as_str))
+        .with("sort", query.sort.map(TaskOrder::as_str))
+        .with("q", query.q.as_deref())
+        .with("row", query.row)
+        .with("rows", query.rows)
+        .with("column", query.column)
+        .with("columns", query.columns);
+    get(&query.on(&format!("runs/{id}/tasks"))).await
+}
+
+/// Two attempts at one task.
+pub(crate) async fn trajectory_pair(
+    id: &RunId,
+    left: u64,
+    right: u64,
+) -> ApiResult<TrajectoryPair> {
+    get(&format!("runs/{id}/trajectories/{left}/beside/{right}")).await
+}
+
+/// What brought each line of a version.
+pub(crate) async fn blame(id: &RunId, version: u32) -> ApiResult<SkillBlame> {
+    get(&format!("runs/{id}/versions/{version}/blame")).await
 }
 
 pub(crate) async fn trajectories(id: &RunId, query: &TrajectoryQuery) -> ApiResult<TrajectoryPage> {
     let query = Query::default()
-        .with("outcome", query.outcome.map(OutcomeKind::as_str))
+        .with("outcome", query.outcome.map(OutcomeFilter::as_str))
         .with("purpose", query.purpose.map(RolloutPurpose::as_str))
         .with("step", query.step)
         .with("set", query.set.as_deref())

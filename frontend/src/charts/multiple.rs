@@ -43,9 +43,14 @@ pub(crate) fn Multiple(
     let now = move || {
         plot.with(|plot| {
             let step = pointer.cross.get().or_else(|| plot.last_step())?;
-            let values =
-                (0..plot.series.len()).filter_map(|at| plot.value_at(at, step)).map(plan.words);
-            Some(values.collect::<Vec<_>>().join(" / ")).filter(|words| !words.is_empty())
+            let values: Vec<f64> =
+                (0..plot.series.len()).filter_map(|at| plot.value_at(at, step)).collect();
+            // Stacked bars are parts of one number.
+            if !values.is_empty() && plot.series.iter().all(|series| series.shape == Shape::Bars) {
+                return Some((plan.words)(values.iter().sum()));
+            }
+            let words: Vec<String> = values.into_iter().map(plan.words).collect();
+            Some(words.join(" / ")).filter(|words| !words.is_empty())
         })
     };
     view! {

@@ -1,6 +1,5 @@
 //! The box beside the cross-line: every series at that step, with n and the verdict.
 
-use super::noise::wilson;
 use super::path::{cross, diamond, triangle};
 use super::score::ScorePoint;
 use super::slow::SlowPoint;
@@ -8,6 +7,7 @@ use crate::components::status::Status;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::epoch::EpochAction;
+use skillopt_domain::noise::wilson;
 use skillopt_domain::verdict::Action;
 
 /// Width that the box may take, for placing it beside the line.
@@ -67,8 +67,7 @@ fn step_rows(point: &ScorePoint, action: Action, is_share: bool) -> Vec<AnyView>
     ));
     rows.push(row(Some(line_key("1")), "best", fmt::score(point.best).into_any()));
     if point.candidate.is_some() {
-        let flips = format!("{} fixed, {} broke", point.fixed, point.broke);
-        rows.push(row(None, "tasks", flips.into_any()));
+        rows.push(row(None, "tasks", fmt::flips(point.fixed, point.broke).into_any()));
     }
     rows.push(row(None, "edit budget", point.budget.into_any()));
     rows

@@ -22,9 +22,9 @@ pub(crate) struct ScorePoint {
     pub(crate) n: Option<u32>,
     /// The current skill before the step.
     pub(crate) current_before: Option<f64>,
-    /// Selection tasks fixed and broken.
-    pub(crate) fixed: u32,
-    pub(crate) broke: u32,
+    /// Selection tasks fixed and broken; `None` where that is not known.
+    pub(crate) fixed: Option<u32>,
+    pub(crate) broke: Option<u32>,
     /// How many edits could apply.
     pub(crate) budget: u32,
     /// The slow update after the step, where it ends an epoch.
@@ -54,8 +54,8 @@ pub(crate) fn points(view: &RunView, steps: &[StepSummary]) -> Vec<ScorePoint> {
         best: version.score,
         n: version.n,
         current_before: None,
-        fixed: 0,
-        broke: 0,
+        fixed: None,
+        broke: None,
         budget: 0,
         slow: None,
     });
@@ -162,8 +162,8 @@ pub(super) mod tests {
             best: score,
             n: Some(40),
             current_before: None,
-            fixed: 0,
-            broke: 0,
+            fixed: Some(0),
+            broke: Some(0),
             budget: 0,
             slow: None,
         }

@@ -71,8 +71,7 @@ pub(crate) fn ScoreChart(
     let name = StoredValue::new(plan.with_untracked(|plan| format!("{}-score", plan.name)));
     let exports =
         Exports { name, chart, table: Memo::new(move || points.with(|points| csv_table(points))) };
-    let note =
-        move || plan.with(|plan| format!("{}, selection split, {}", plan.metric, fmt::n(plan.n)));
+    let note = move || plan.with(|plan| format!("{}, selection, {}", plan.metric, fmt::n(plan.n)));
     view! {
         <div class="panel__head">
             <h3 id="score-title">"Score"</h3>
@@ -99,6 +98,16 @@ fn Keys(points: Memo<Vec<ScorePoint>>, choices: ScoreChoices) -> impl IntoView {
         let slow = point.slow.as_ref().map(|slow| slow.action);
         point.action == Some(Action::ForceAccept) || slow == Some(EpochAction::ForceAccept)
     };
+    // Only marks that are drawn are explained: all of them fit beside the title.
+    let undecided = |point: &ScorePoint| {
+        let slow = point.slow.as_ref().map(|slow| slow.action);
+        let by_step = !matches!(
+            point.action,
+            None | Some(Action::Accept | Action::AcceptNewBest | Action::Reject)
+        );
+        point.candidate.is_some() && by_step
+            || matches!(slow, Some(EpochAction::ForceAccept | EpochAction::Inconclusive))
+    };
     let line = move |name: &'static str,
                      label: &'static str,
                      series: &'static str,
@@ -116,10 +125,10 @@ fn Keys(points: Memo<Vec<ScorePoint>>, choices: ScoreChoices) -> impl IntoView {
     view! {
         {line("best", "best", "1", None)}
         {line("current", "current", "current", None)}
-        {line("candidate", "candidate, smoothed", "2", Some("2"))}
+        {line("candidate", "candidate", "2", Some("2"))}
         <span class="key">{mark_key(Action::Accept)}"accepted"</span>
         <span class="key">{mark_key(Action::Reject)}"rejected"</span>
-        <span class="key">{mark_key(Action::Inconclusive)}{move || if has(forced) { "not gated or not decided" } else { "not decided" }.to_owned()}</span>
+        {move || has(undecided).then(|| view! { <span class="key">{mark_key(Action::Inconclusive)}{if has(forced) { "not gated" } else { "not decided" }}</span> }.into_any())}
         {move || has(|point| point.slow.is_some()).then(|| view! { <span class="key">{slow_key(EpochAction::Accept)}"slow update"</span> }.into_any())}
     }
 }

@@ -36,8 +36,8 @@ pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
             number(point.current),
             number(point.best),
             point.n.map_or_else(String::new, |n| n.to_string()),
-            point.fixed.to_string(),
-            point.broke.to_string(),
+            of_count(point.fixed),
+            of_count(point.broke),
             point.budget.to_string(),
             point.slow.as_ref().map_or("", |slow| slow.action.as_str()).to_owned(),
             number(point.slow.as_ref().and_then(|slow| slow.candidate)),
@@ -45,6 +45,10 @@ pub(crate) fn csv_table(points: &[ScorePoint]) -> Table {
         ]
     };
     Table { head: head.map(str::to_owned).into(), rows: points.iter().map(row).collect() }
+}
+
+fn of_count(count: Option<u32>) -> String {
+    count.map_or_else(String::new, |count| count.to_string())
 }
 
 /// For the page, newest first.
@@ -107,8 +111,8 @@ fn row(point: &ScorePoint, step_href: &dyn Fn(u32) -> String) -> AnyView {
             <td data-num>{n}</td>
             <td data-num><Score value=point.current/></td>
             <td data-num><Score value=point.best/></td>
-            <td data-num>{shown(counts.map(|(fixed, _)| fixed))}</td>
-            <td data-num>{shown(counts.map(|(_, broke)| broke))}</td>
+            <td data-num>{shown(counts.and_then(|(fixed, _)| fixed))}</td>
+            <td data-num>{shown(counts.and_then(|(_, broke)| broke))}</td>
         </tr>
     }
     .into_any()

@@ -11,7 +11,7 @@ use skillopt_domain::diff::{Diff, DiffKind, DiffLine, DiffPiece};
 use skillopt_domain::skill::Eol;
 
 /// Rows that are drawn at once; more come when asked for, so that a long text never freezes the page.
-const WINDOW: usize = 1500;
+const WINDOW: usize = 200;
 
 /// How a diff is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

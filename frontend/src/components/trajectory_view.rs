@@ -26,8 +26,11 @@ pub(crate) fn TrajectoryView(
     on_go: Callback<u64>,
 ) -> impl IntoView {
     let outcome = trajectory.row.outcome.outcome.clone();
-    let messages =
-        trajectory.messages.iter().cloned().map(|message| view! { <Turn message/> }).collect_any();
+    let turn = |message: &TrajectoryMessage| {
+        let who = speaker(&message.role);
+        view! { <Turn message=message.clone() who/> }
+    };
+    let messages = trajectory.messages.iter().map(turn).collect_any();
     let is_silent = trajectory.messages.is_empty();
     let facts = facts(&trajectory, skill);
     let task = trajectory.row.outcome.task.to_string();
@@ -53,7 +56,9 @@ pub(crate) fn TrajectoryView(
                 {is_silent.then(|| view! {
                     <div class="turn"><span class="turn__who">"Target"</span><p class="muted">"No call was answered, so there is nothing to read."</p></div>
                 }.into_any())}
-                <Evaluation outcome/>
+                {outcome.score().map(|_| view! {
+                    <div class="turn" data-role="evaluation"><span class="turn__who">"Evaluation"</span>{evaluation(outcome)}</div>
+                }.into_any())}
             </div>
         </article>
     }
@@ -131,8 +136,9 @@ fn facts(trajectory: &Trajectory, skill: String) -> impl IntoView + use<> {
     }
 }
 
+/// A message with who said it; a long one is folded.
 #[component]
-fn Turn(message: TrajectoryMessage) -> impl IntoView {
+pub(crate) fn Turn(message: TrajectoryMessage, who: String) -> impl IntoView {
     let is_long = message.content.chars().count() > LONG;
     let is_folded =
         RwSignal::new(is_long || message.role == "system" && message.content.lines().count() > 12);
@@ -140,7 +146,7 @@ fn Turn(message: TrajectoryMessage) -> impl IntoView {
     let words = move || if is_folded.get() { "Show all" } else { "Show less" };
     view! {
         <div class="turn">
-            <span class="turn__who">{speaker(&message.role)}</span>
+            <span class="turn__who">{who}</span>
             <div class="stack" data-gap="tight">
                 <div class="turn__text" data-clamp=move || is_folded.get().then_some("")>{message.content}</div>
                 {can_fold.then(|| view! {
@@ -152,7 +158,8 @@ fn Turn(message: TrajectoryMessage) -> impl IntoView {
     }
 }
 
-fn speaker(role: &str) -> String {
+/// Who speaks in a role.
+pub(crate) fn speaker(role: &str) -> String {
     match role {
         "system" => "System".to_owned(),
         "user" => "Task".to_owned(),
@@ -161,10 +168,10 @@ fn speaker(role: &str) -> String {
     }
 }
 
-#[component]
-fn Evaluation(outcome: Outcome) -> impl IntoView {
+/// What the scorer said; for an attempt without a score, why it has none.
+pub(crate) fn evaluation(outcome: Outcome) -> AnyView {
     let Outcome::Scored { score, predicted, fail_reason, .. } = outcome else {
-        return ().into_any();
+        return view! { <p>{outcome_words(&outcome)}</p> }.into_any();
     };
     let passed = score.hard.get() >= 1.0;
     let (status, icon) = if passed { ("done", "check") } else { ("rejected", "x") };
@@ -173,15 +180,12 @@ fn Evaluation(outcome: Outcome) -> impl IntoView {
     let answer =
         if predicted.is_empty() { "no answer could be read".to_owned() } else { predicted };
     view! {
-        <div class="turn" data-role="evaluation">
-            <span class="turn__who">"Evaluation"</span>
-            <div class="checks">
-                <div class="checks__item" data-status=status>
-                    <Icon name=icon/>
-                    <span>"Answer: "<b class="medium">{answer}</b></span>
-                    <span>{format!("hard {}, soft {:.2}", score.hard.get(), score.soft.get())}</span>
-                    {note}
-                </div>
+        <div class="checks">
+            <div class="checks__item" data-status=status>
+                <Icon name=icon/>
+                <span>"Answer: "<b class="medium">{answer}</b></span>
+                <span>{format!("hard {}, soft {:.2}", score.hard.get(), score.soft.get())}</span>
+                {note}
             </div>
         </div>
     }

@@ -2,17 +2,20 @@
 
 mod aside;
 mod checking;
+mod derived;
 mod draft;
 mod field;
 mod form;
 mod head;
+mod kept;
 mod relevance;
+mod source;
 mod start;
 mod yaml;
 
-use crate::api::{self, ApiResult, SchemaAvailability, SchemaKey, Values};
+use crate::api::{self, ApiError, ApiResult, SchemaAvailability, SchemaKey, Values};
 use crate::components::loaded::{Frame, loaded};
-use crate::components::states::{SkeletonBlock, SkeletonRows};
+use crate::components::states::{Empty, SkeletonBlock, SkeletonRows};
 use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
@@ -20,14 +23,15 @@ use crate::state::page::{self, Crumb};
 use crate::state::signal::RwSignal;
 use aside::Aside;
 use checking::{Checking, keep_checking};
-use draft::Draft;
+use derived::SourceCard;
+use draft::{Draft, Start};
 use form::LaunchForm;
 use head::Head;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use skillopt_domain::api::Preset;
-use skillopt_domain::config::Origin;
 use skillopt_domain::ids::RunId;
+use source::{Purpose, Source, Wanted};
 use start::StartBar;
 
 /// What the page needs before it can show a form.
@@ -35,21 +39,25 @@ use start::StartBar;
 struct Setup {
     keys: Vec<SchemaKey>,
     presets: Vec<Preset>,
+    wanted: Wanted,
     /// Values to start from: those of a preset or of another run.
     start: Values,
+    /// The run that is forked or resumed.
+    source: Option<Source>,
 }
 
 #[component]
 pub(crate) fn LaunchPage() -> impl IntoView {
-    page::set(|| vec![Crumb::link("Runs", "/runs"), Crumb::here("New run")]);
     let query = use_query_map();
-    let wanted = Memo::new(move || query.with(|query| (query.get("preset"), query.get("from"))));
+    let wanted = Memo::new(move || query.with(|query| Wanted::read(|name| query.get(name))));
+    page::set(move || vec![Crumb::link("Runs", "/runs"), Crumb::here(title(&wanted.get(), None))]);
     let setup = Load::new(move || {
-        let (preset, from) = wanted.get();
-        async move { load(preset, from).await }
+        let wanted = wanted.get();
+        async move { load(wanted).await }
     });
     let frame = Frame::new("The form could not be loaded.")
         .loading(|| view! { <Loading/> }.into_any())
+        .missing(|| view! { <NoSuchRun/> }.into_any())
         .head(|| view! { <div class="page-head"><h1>"New run"</h1></div> }.into_any());
     loaded(setup, frame, move |setup: &Setup| {
         let focus = query.with_untracked(|query| query.get("focus"));
@@ -57,37 +65,63 @@ pub(crate) fn LaunchPage() -> impl IntoView {
     })
 }
 
-async fn load(preset: Option<String>, from: Option<String>) -> ApiResult<Setup> {
+#[component]
+fn NoSuchRun() -> impl IntoView {
+    view! {
+        <div class="page-head"><h1>"New run"</h1></div>
+        <Empty title="No such run" text="The run from which this one should start is not there. The address may have been mistyped.">
+            <a class="button" href="/runs">"All runs"</a>
+        </Empty>
+    }
+}
+
+fn title(wanted: &Wanted, source: Option<&Source>) -> String {
+    let name = source.map_or("a run", |source| source.name.as_str());
+    match wanted.purpose() {
+        Purpose::New => "New run".to_owned(),
+        Purpose::Fork => format!("Fork of {name}"),
+        Purpose::Resume => format!("Resume {name}"),
+    }
+}
+
+async fn load(wanted: Wanted) -> ApiResult<Setup> {
     let mut keys = api::config_schema().await?;
     keys.retain(|key| key.availability == SchemaAvailability::Built);
     let presets = api::config_presets().await?;
-    let start = match (preset, from.and_then(|id| RunId::parse(&id).ok())) {
-        (_, Some(run)) => values_of_run(&run).await?,
-        (Some(word), None) => draft::find_preset(&presets, &word)
+    let id = |text: &Option<String>| text.as_deref().and_then(|id| RunId::parse(id).ok());
+    let source = match id(&wanted.resume).or(id(&wanted.fork)) {
+        Some(run) => Some(source::load(&run).await?),
+        None if wanted.purpose() != Purpose::New => return Err(ApiError::not_found()),
+        None => None,
+    };
+    let start = match (&source, id(&wanted.from), &wanted.preset) {
+        (Some(source), ..) => source.values.clone(),
+        (None, Some(run), _) => source::load(&run).await?.values,
+        (None, None, Some(word)) => draft::find_preset(&presets, word)
             .map(|preset| preset.values.clone())
             .unwrap_or_default(),
-        (None, None) => Values::new(),
+        (None, None, None) => Values::new(),
     };
-    Ok(Setup { keys, presets, start })
-}
-
-/// What somebody set for another run. Its folder is not taken over: two runs never share one.
-async fn values_of_run(run: &RunId) -> ApiResult<Values> {
-    let config = api::run_config(run).await?;
-    let set = config
-        .rows
-        .into_iter()
-        .filter(|row| row.place.origin != Origin::Default && row.path != "env.out_root");
-    Ok(set.filter_map(|row| Some((row.path, row.value?))).collect())
+    Ok(Setup { keys, presets, wanted, start, source })
 }
 
 #[component]
 fn Loaded(setup: Setup, focus: Option<String>) -> impl IntoView {
-    let draft = Draft::new(&setup.keys, setup.start);
+    let title = title(&setup.wanted, setup.source.as_ref());
+    let start = Start {
+        purpose: setup.wanted.purpose(),
+        source: setup.source.as_ref().map(|source| source.id.clone()),
+        version: setup.wanted.version.filter(|version| *version > 0),
+        values: setup.start,
+        kept_as: setup.wanted.draft_name(),
+    };
+    let draft = Draft::new(&setup.keys, start);
+    draft.keep_in_browser();
     let checking = keep_checking(draft);
     focus_field(focus);
     view! {
-        <Head draft=draft presets=setup.presets/>
+        <Head title draft=draft presets=setup.presets/>
+        {setup.source.map(|source| view! { <SourceCard source draft/> }.into_any())}
         <div class="split" data-width="aside">
             <LaunchForm keys=setup.keys draft=draft checking=checking/>
             <Aside draft=draft checking=checking/>

@@ -21,10 +21,26 @@ const GROUPS: [(&str, &[Row]); 4] = [
             ("Theme", &["Shift", "T"]),
         ],
     ),
-    ("Go to", &[("Overview", &["g", "o"]), ("Runs", &["g", "r"]), ("Launch", &["g", "l"])]),
+    (
+        "Go to",
+        &[
+            ("Overview", &["g", "o"]),
+            ("Runs", &["g", "r"]),
+            ("Compare", &["g", "c"]),
+            ("Launch", &["g", "l"]),
+        ],
+    ),
     (
         "Tables",
-        &[("Down", &["j"]), ("Up", &["k"]), ("Open", &["Enter"]), ("Find in this page", &["/"])],
+        &[
+            ("Down", &["j"]),
+            ("Up", &["k"]),
+            ("Left, right in the tasks", &["h", "l"]),
+            ("Open", &["Enter"]),
+            ("Select a run", &["x"]),
+            ("Compare the selected runs", &["c"]),
+            ("Find in this page", &["/"]),
+        ],
     ),
     ("Charts", &[("Read out, step by step", &["←", "→"]), ("Zoom in, reset", &["+", "0"])]),
 ];

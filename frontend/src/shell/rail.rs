@@ -17,8 +17,12 @@ use skillopt_domain::api::RunQuery;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
 
-const LINKS: [(&str, &str, &str); 3] =
-    [("/", "overview", "Overview"), ("/runs", "runs", "Runs"), ("/launch", "launch", "Launch")];
+const LINKS: [(&str, &str, &str); 4] = [
+    ("/", "overview", "Overview"),
+    ("/runs", "runs", "Runs"),
+    ("/compare", "compare", "Compare"),
+    ("/launch", "launch", "Launch"),
+];
 
 #[component]
 pub(super) fn Rail() -> impl IntoView {

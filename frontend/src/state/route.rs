@@ -7,6 +7,7 @@ pub(crate) enum Route {
     Runs,
     Run,
     Launch,
+    Compare,
     Unknown,
 }
 
@@ -19,6 +20,7 @@ impl Route {
             (Some("runs"), None, ..) => Self::Runs,
             (Some("runs"), Some(_), _, None) => Self::Run,
             (Some("launch"), None, ..) => Self::Launch,
+            (Some("compare"), None, ..) => Self::Compare,
             _ => Self::Unknown,
         }
     }
@@ -30,6 +32,7 @@ impl Route {
             Self::Runs => "runs",
             Self::Run => "run",
             Self::Launch => "launch",
+            Self::Compare => "compare",
             Self::Unknown => "unknown",
         }
     }
@@ -71,6 +74,7 @@ mod tests {
     #[case("/runs/abc/steps/7", Route::Unknown)]
     #[case("/launch", Route::Launch)]
     #[case("/launch/now", Route::Unknown)]
+    #[case("/compare", Route::Compare)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);

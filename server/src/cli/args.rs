@@ -145,6 +145,9 @@ pub(super) struct ImportArgs {
     /// The run folder.
     #[arg(value_name = "DIR")]
     pub(super) folder: PathBuf,
+    /// Only read the folder and say what would be imported.
+    #[arg(long)]
+    pub(super) dry_run: bool,
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
@@ -162,10 +165,17 @@ pub(super) enum RunsCommand {
     List(ListArgs),
     /// Show one run.
     Show(RunRef),
-    /// Write one run as JSON, its best skill, or its config as YAML.
+    /// Write one run as JSON, its best skill, its config as YAML, or a folder for the Python trainer.
     Export(ExportArgs),
+    /// Write all exchanges with models as a file that a run can be trained from without any model. It holds
+    /// every prompt and reply of the run: share it only where the data may be seen.
+    Cassette(CassetteArgs),
     /// Go on with a run that stopped before it was done.
     Resume(ResumeArgs),
+    /// Make a run again: same config, data and initial skill. Recorded answers repeat it at no cost.
+    Rerun(RerunArgs),
+    /// Start a new run from another one, with other settings or from one of its versions.
+    Fork(ForkArgs),
     /// Ask for a pause: calls in flight are finished, no new one is made.
     Pause(RunRef),
     /// Cancel a run; it can be resumed later.
@@ -198,12 +208,67 @@ pub(super) struct RunRef {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct CassetteArgs {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// The file to write; standard output when left out.
+    #[arg(long, short, alias = "out", value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     #[command(flatten)]
     pub(super) run: RunRef,
-    /// New caps, as limits.key=value; nothing else may change.
-    #[arg(long = "cfg-options", value_name = "LIMITS.KEY=VALUE", num_args = 1..)]
+    /// Settings that change and cannot change results, such as caps, workers and time-outs. For all others there is
+    /// `runs fork`.
+    #[arg(long = "cfg-options", value_name = "SECTION.KEY=VALUE", num_args = 1..)]
     pub(super) cfg_options: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RerunArgs {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// A name for people.
+    #[arg(long)]
+    pub(super) name: Option<String>,
+    /// Draw anew, whatever the ledger holds.
+    #[arg(long)]
+    pub(super) fresh: bool,
+    /// The folder of the new run.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out_root: Option<PathBuf>,
+    /// Print one JSON object as the only output.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ForkArgs {
+    /// The run's id, or the beginning or end of it.
+    pub(super) run: String,
+    /// Start from this version of its skill; the text that it began with when left out.
+    #[arg(long, value_name = "N")]
+    pub(super) at_version: Option<u32>,
+    /// Settings that change; an empty value is the default.
+    #[arg(long = "cfg-options", value_name = "SECTION.KEY=VALUE", num_args = 1..)]
+    pub(super) cfg_options: Vec<String>,
+    /// A name for people.
+    #[arg(long)]
+    pub(super) name: Option<String>,
+    /// Only say what differs and what would be done.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Draw anew, whatever the ledger holds.
+    #[arg(long)]
+    pub(super) fresh: bool,
+    /// The folder of the new run.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out_root: Option<PathBuf>,
+    /// Print one JSON object as the only output.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -213,8 +278,8 @@ pub(super) struct ExportArgs {
     /// What to write.
     #[arg(long, value_enum, default_value = "json")]
     pub(super) format: ExportFormat,
-    /// The file to write; standard output when left out.
-    #[arg(long, short, value_name = "FILE")]
+    /// The file to write, a new folder for `python`; standard output when left out.
+    #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
 }
 
@@ -226,6 +291,8 @@ pub(super) enum ExportFormat {
     Skill,
     /// The config, to train from again.
     Yaml,
+    /// A copy of the run folder in which the Python trainer can go on.
+    Python,
 }
 
 #[derive(Debug, Args)]

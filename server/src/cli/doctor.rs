@@ -40,7 +40,7 @@ pub(super) async fn run(
             match &resolved {
                 Some(resolved) => {
                     checks.extend(
-                        hosting.preflight(resolved, &CancellationToken::new()).await.checks,
+                        hosting.preflight(resolved, None, &CancellationToken::new()).await.checks,
                     );
                 }
                 None => checks.push(check(

@@ -6,7 +6,7 @@ use super::output::Output;
 use super::train::ACTOR;
 use crate::config::Environment;
 use crate::host::Hosting;
-use crate::import::ImportError;
+use crate::import::{ImportError, ImportMode};
 use skillopt_domain::import::{ImportChange, ImportReport};
 use std::path::Path;
 
@@ -16,7 +16,8 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
-    let imported = hosting.import(&args.folder, ACTOR).await;
+    let mode = if args.dry_run { ImportMode::DryRun } else { ImportMode::Write };
+    let imported = hosting.import(&args.folder, ACTOR, mode).await;
     hosting.store().close().await;
     match imported {
         Ok(report) if args.json => output.line(&serde_json::to_string(&report)?),
@@ -37,11 +38,13 @@ fn tell(report: &ImportReport, output: &Output) {
     if report.n_findings_more > 0 {
         output.note(&format!("note: {} more of the kind", report.n_findings_more));
     }
-    let what = match report.change {
-        ImportChange::New => "imported",
-        ImportChange::Updated => "brought up to date",
-        ImportChange::Unchanged => "imported before, and nothing is new",
-        ImportChange::Own => "a run of this data directory; there is nothing to import",
+    let what = match (report.change, report.is_dry_run) {
+        (ImportChange::New, false) => "imported",
+        (ImportChange::New, true) => "would be imported; nothing was written",
+        (ImportChange::Updated, false) => "brought up to date",
+        (ImportChange::Updated, true) => "its run would be brought up to date; nothing was written",
+        (ImportChange::Unchanged, _) => "imported before, and nothing is new",
+        (ImportChange::Own, _) => "a run of this data directory; there is nothing to import",
     };
     output.line(&format!("{}: {what}", report.folder));
     output.line(&format!(

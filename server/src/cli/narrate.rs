@@ -66,7 +66,10 @@ impl Narrator {
         let before = self.current;
         self.current = step.current_score;
         let head = format!("step {}/{}", step.step, self.total_steps);
-        let counts = format!("{} fixed, {} broke", step.n_fixed, step.n_broke);
+        let counts = match step.n_fixed.zip(step.n_broke) {
+            Some((fixed, broke)) => format!("{fixed} fixed, {broke} broke"),
+            None => "which tasks changed is not known".to_owned(),
+        };
         let change = format!(
             "{} → {} (n {})",
             number(before),
@@ -196,8 +199,8 @@ mod tests {
             best_score: Some(0.643),
             best_n: Some(56),
             n_selection: Some(56),
-            n_fixed: 5,
-            n_broke: 1,
+            n_fixed: Some(5),
+            n_broke: Some(1),
             edit_budget: 4,
             n_applied: 2,
             n_not_applied: 0,

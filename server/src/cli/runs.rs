@@ -1,16 +1,15 @@
 //! `skillopt runs`: what is in the store, and commands to whoever works on a run.
 
 use super::Exit;
-use super::args::{ListArgs, ResumeArgs, RunRef, RunsCommand};
-use super::follow::Report;
+use super::args::{ListArgs, RunRef, RunsCommand};
+use super::derive::{fork, rerun, resume_run};
 use super::narrate::{number, spend_line};
 use super::output::Output;
-use super::runs_export::export;
-use super::train::{ACTOR, refuse, resume};
-use crate::config::{BadConfig, Environment, cfg_options};
+use super::runs_export::{cassette, export};
+use super::train::ACTOR;
+use crate::config::Environment;
 use crate::host::Hosting;
 use skillopt_domain::api::{RunDetail, RunQuery, RunSummary};
-use skillopt_domain::config::{ConfigProblem, Resolved, Setting, resolve};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
 use skillopt_store::{Command, Store, TransitionError};
@@ -27,7 +26,10 @@ pub(super) async fn run(
         RunsCommand::List(args) => list(hosting.store(), &args, output).await,
         RunsCommand::Show(args) => show(hosting.store(), &args, output).await,
         RunsCommand::Export(args) => export(hosting.store(), &args, output).await,
+        RunsCommand::Cassette(args) => cassette(&hosting, &args, output).await,
         RunsCommand::Resume(args) => resume_run(&hosting, &args, output).await,
+        RunsCommand::Rerun(args) => rerun(&hosting, &args, output).await,
+        RunsCommand::Fork(args) => fork(&hosting, &args, output).await,
         RunsCommand::Pause(args) => ask(&hosting, &args, Command::Pause, output).await,
         RunsCommand::Cancel(args) => ask(&hosting, &args, Command::Cancel, output).await,
     };
@@ -139,6 +141,12 @@ fn describe(detail: &RunDetail, output: &Output) {
     output.line(&format!("run        {}", row.id));
     output.line(&format!("name       {}", row.name));
     output.line(&format!("state      {}{reason}", row.status));
+    if let Some(origin) = &detail.origin {
+        output.line(&format!("origin     {} ({})", origin.words(), origin.run.short()));
+        for one in &origin.differences {
+            output.line(&format!("           {one}"));
+        }
+    }
     output.line(&format!("folder     {}", row.out_root));
     output.line(&format!("target     {}{}", row.target_model, simulated(row.target_simulated)));
     output.line(&format!(
@@ -173,51 +181,8 @@ fn describe(detail: &RunDetail, output: &Output) {
     }
 }
 
-async fn resume_run(hosting: &Hosting, args: &ResumeArgs, output: &Output) -> anyhow::Result<Exit> {
-    let run = find(hosting.store(), &args.run.run).await?;
-    hosting.refuse_imported(&run).await?;
-    let row = hosting.store().run_row(&run).await?;
-    let resolved = match with_caps(&row.config, &args.cfg_options) {
-        Ok(resolved) => resolved,
-        Err(problems) => return Ok(refuse(output, &problems)),
-    };
-    match row.status {
-        RunStatus::Done => {
-            output.note("the run is done; there is nothing to resume");
-            Ok(Exit::Done)
-        }
-        RunStatus::Pausing | RunStatus::Paused => {
-            ask(hosting, &args.run, Command::Unpause, output).await
-        }
-        _ => resume(hosting, &row, &resolved, Report::of(args.run.json), output).await,
-    }
-}
-
-/// The stored config with other caps.
-fn with_caps(stored: &Resolved, words: &[String]) -> Result<Resolved, BadConfig> {
-    let flags = cfg_options(words)?;
-    let others = flags.iter().filter(|flag| !flag.path.starts_with("limits."));
-    let problems: Vec<ConfigProblem> = others
-        .map(|flag| ConfigProblem {
-            path: flag.path.clone(),
-            place: Some(flag.place.clone()),
-            message: "only caps (limits.…) may change when a run is resumed".to_owned(),
-        })
-        .collect();
-    if !problems.is_empty() {
-        return Err(BadConfig(problems));
-    }
-    let of_run = stored.values.iter().map(|row| Setting {
-        path: row.path.clone(),
-        value: row.value.clone(),
-        place: row.place.clone(),
-    });
-    let settings: Vec<Setting> = of_run.chain(flags).collect();
-    resolve(&settings).map_err(BadConfig)
-}
-
 /// Leaves a command for whoever works on the run.
-async fn ask(
+pub(super) async fn ask(
     hosting: &Hosting,
     args: &RunRef,
     command: Command,

@@ -1,15 +1,20 @@
-//! `skillopt runs export`: one run as a document that needs no store.
+//! `skillopt runs export` and `skillopt runs cassette`: one run as a document that needs no store, or as a folder for
+//! the Python trainer.
 
 use super::Exit;
-use super::args::{ExportArgs, ExportFormat};
+use super::args::{CassetteArgs, ExportArgs, ExportFormat};
 use super::output::Output;
 use super::runs::find;
-use crate::config::{flat_json, to_yaml};
+use crate::config::{flat_json, run_config, to_python_yaml, to_yaml};
+use crate::handover;
+use crate::host::Hosting;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use skillopt_domain::event::RunEvent;
 use skillopt_domain::ids::RunId;
+use skillopt_domain::run::RunStatus;
 use skillopt_store::Store;
+use std::path::{Path, PathBuf};
 
 pub(super) async fn export(
     store: &Store,
@@ -21,8 +26,26 @@ pub(super) async fn export(
         ExportFormat::Json => format!("{:#}\n", document(store, &run).await?),
         ExportFormat::Skill => best_skill(store, &run).await?,
         ExportFormat::Yaml => to_yaml(&store.run_row(&run).await?.config)?,
+        ExportFormat::Python => {
+            return for_python(store, &run, args.output.as_deref(), output).await;
+        }
     };
-    match &args.output {
+    hand_out(args.output.as_deref(), &text, output).await
+}
+
+/// Every exchange of a finished run with a model.
+pub(super) async fn cassette(
+    hosting: &Hosting,
+    args: &CassetteArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let run = find(hosting.store(), &args.run).await?;
+    let cassette = hosting.cassette(&run).await?;
+    hand_out(args.output.as_deref(), &cassette.text(), output).await
+}
+
+async fn hand_out(path: Option<&Path>, text: &str, output: &Output) -> anyhow::Result<Exit> {
+    match path {
         Some(path) => {
             tokio::fs::write(path, text)
                 .await
@@ -30,6 +53,40 @@ pub(super) async fn export(
             output.note(&format!("wrote {}", path.display()));
         }
         None => output.raw(text.as_bytes()),
+    }
+    Ok(Exit::Done)
+}
+
+async fn for_python(
+    store: &Store,
+    run: &RunId,
+    target: Option<&Path>,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let Some(target) = target else {
+        output.error("a folder for the Python trainer needs a name: add --output DIR");
+        return Ok(Exit::Usage);
+    };
+    let row = store.run_row(run).await?;
+    if let Some(origin) = store.import_origin(run).await? {
+        anyhow::bail!(
+            "this run was imported: the folder to go on in is its own, {}",
+            origin.folder
+        );
+    }
+    anyhow::ensure!(
+        row.status.is_over() || row.status == RunStatus::Paused,
+        "the run is {}: its folder is being written; pause or cancel it first",
+        row.status.as_str()
+    );
+    let (source, target) = (PathBuf::from(&row.out_root), std::path::absolute(target)?);
+    let config = to_python_yaml(&row.config, &run_config(&row.config)?, &target)?;
+    let folder = target.clone();
+    let written = tokio::task::spawn_blocking(move || handover::write(&source, &folder, &config));
+    let done = written.await??;
+    output.note(&format!("wrote {}: {} finished steps", target.display(), done.last_step));
+    for note in &done.notes {
+        output.note(note);
     }
     Ok(Exit::Done)
 }

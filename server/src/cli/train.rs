@@ -2,12 +2,13 @@
 
 use super::Exit;
 use super::args::TrainArgs;
+use super::derive::tell_differences;
 use super::follow::{Report, finish, follow};
 use super::output::Output;
 use crate::config::{BadConfig, Environment, run_config};
-use crate::host::{Difference, Existing, HostError, Hosting, LeaseWish, NewRunRequest};
+use crate::host::{Existing, HostError, Hosting, LeaseWish, NewRunRequest};
 use skillopt_domain::api::ConfigCheck;
-use skillopt_domain::config::{Origin, Resolved};
+use skillopt_domain::config::{ConfigDifference, Origin, Resolved, fork_command};
 use skillopt_domain::run::RunStatus;
 use skillopt_store::RunRow;
 use std::path::Path;
@@ -56,10 +57,9 @@ async fn train(
 ) -> anyhow::Result<Exit> {
     let report = Report::of(args.json);
     if let Some(folder) = args.config.out_root(&resolved).filter(|_| !args.dry_run) {
-        match hosting.existing(folder, &resolved).await? {
+        match hosting.existing(folder).await? {
             Existing::None => {}
-            Existing::Same(row) => return go_on(args, hosting, &row, &resolved, output).await,
-            Existing::Different(keys) => return Ok(refuse_other_run(output, folder, &keys)),
+            Existing::Known(row) => return go_on(args, hosting, &row, &resolved, output).await,
             Existing::Foreign => {
                 output.error(&format!(
                     "{} holds a run that this data directory does not know; choose an empty folder",
@@ -86,6 +86,7 @@ async fn train(
         out_root: None,
         actor: ACTOR.to_owned(),
         lease: LeaseWish::Now,
+        lineage: None,
         resolved,
     };
     let run = match hosting.create(request).await {
@@ -125,7 +126,7 @@ fn describe(
     Ok(())
 }
 
-/// The folder holds the wanted run: goes on with it, or says again how it ended.
+/// The folder holds a run: goes on with it if it is the wanted one, or says again how it ended.
 async fn go_on(
     args: &TrainArgs,
     hosting: &Hosting,
@@ -141,32 +142,46 @@ async fn go_on(
     }
     let report = Report::of(args.json);
     if row.status == RunStatus::Done {
+        let plan = hosting.plan_resume(row, resolved).await?;
+        if plan.needs_fork() {
+            return Ok(refuse_other_run(output, row, &plan.differences));
+        }
         output.note(&format!("run {} is done already; this is how it ended", row.id));
         return finish(hosting, &row.id, row.status, report, output).await;
     }
     resume(hosting, row, resolved, report, output).await
 }
 
-/// Drives a run that ended before it was done, with the caps of `resolved`.
+/// Drives a run that ended before it was done, with what is safe to change of `wanted`.
 pub(super) async fn resume(
     hosting: &Hosting,
     row: &RunRow,
-    resolved: &Resolved,
+    wanted: &Resolved,
     report: Report,
     output: &Output,
 ) -> anyhow::Result<Exit> {
     hosting.refuse_imported(&row.id).await?;
+    let plan = hosting.plan_resume(row, wanted).await?;
+    if plan.needs_fork() {
+        return Ok(refuse_other_run(output, row, &plan.differences));
+    }
     // A run of a process that died waits here until its lease has run out.
     hosting.wait_until_free(&row.id).await?;
-    hosting.set_caps(&row.id, resolved).await?;
+    hosting.prepare_resume(row, &plan, ACTOR).await?;
+    if !plan.differences.is_empty() && report == Report::People {
+        tell_differences("the run goes on with other settings", &plan.differences, output);
+    }
     follow(hosting, &row.id, report, output).await
 }
 
-fn refuse_other_run(output: &Output, folder: &Path, keys: &[Difference]) -> Exit {
-    output.error(&format!("{} holds a run with another config:", folder.display()));
-    for key in keys {
-        output.note(&format!("  {}: {} there, {} now", key.path, key.there, key.wanted));
+/// Says what differs, which of it is safe, and how to start a run with it all the same.
+fn refuse_other_run(output: &Output, row: &RunRow, differences: &[ConfigDifference]) -> Exit {
+    let short = row.id.short();
+    output.error(&format!("run {short} in {} was made with something else:", row.out_root));
+    for one in differences {
+        output.note(&format!("  {one}"));
     }
-    output.note("choose another folder, or the same config (caps in `limits` may differ)");
+    output.note(&format!("a fork starts with it: {}", fork_command(short, differences)));
+    output.note("or choose another folder, or change only what is safe");
     Exit::Usage
 }

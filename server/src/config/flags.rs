@@ -3,8 +3,13 @@
 use super::flat::path_of_flat;
 use super::load::BadConfig;
 use super::secret::{RIGHT_WAY, is_secret_name};
-use skillopt_domain::config::{ConfigProblem, Place, Setting, Value, find_key};
+use skillopt_domain::config::{
+    Availability, ConfigProblem, KEYS, KeySpec, Place, Resolved, Setting, Value, find_key,
+};
 use std::collections::BTreeMap;
+
+/// The name of the launch form as a place.
+const FORM: &str = "launch form";
 
 /// Reads `section.key=value` (or `flat_name=value`) words.
 ///
@@ -54,8 +59,31 @@ pub fn flag(path: &str, name: &str, value: &str) -> Setting {
     }
 }
 
+/// What the launch form changes of a config that it was filled from. Keys that the form leaves out have their default;
+/// the folder of that run is never taken over.
+#[must_use]
+pub fn form_changes(stored: &Resolved, values: &BTreeMap<String, String>) -> Vec<Setting> {
+    let text = |value: &Value| match value {
+        Value::Null => String::new(),
+        value => value.to_string(),
+    };
+    let wanted = |spec: &KeySpec| values.get(spec.path).map_or(spec.default, String::as_str);
+    let built = KEYS.iter().filter(|spec| spec.availability == Availability::Built);
+    let changed = built
+        .filter(|spec| {
+            spec.path == "env.out_root"
+                || wanted(spec).trim() != text(&stored.value_or_default(spec.path)).trim()
+        })
+        .map(|spec| flag(spec.path, FORM, wanted(spec)));
+    // Keys that have no effect are judged by the check.
+    let is_built =
+        |path: &str| find_key(path).is_some_and(|spec| spec.availability == Availability::Built);
+    let others = values.iter().filter(|(path, _)| !is_built(path));
+    changed.chain(others.map(|(path, value)| flag(path, FORM, value))).collect()
+}
+
 /// Fields of the launch form.
 #[must_use]
 pub fn form_fields(values: &BTreeMap<String, String>) -> Vec<Setting> {
-    values.iter().map(|(path, value)| flag(path, "launch form", value)).collect()
+    values.iter().map(|(path, value)| flag(path, FORM, value)).collect()
 }

@@ -51,6 +51,29 @@ pub fn from_yaml_text(name: &str, text: &str) -> Result<Resolved, BadConfig> {
     check(file::read_text(name, text), &Environment::default(), &[])
 }
 
+/// A config that was resolved before, with some keys changed. What is not changed keeps its value and its place; an
+/// empty value is the default.
+///
+/// # Errors
+/// All problems.
+pub fn changed(stored: &Resolved, changes: &[Setting]) -> Result<Resolved, BadConfig> {
+    let is_reset = |path: &str| {
+        let last = changes.iter().rev().find(|change| change.path == path);
+        last.is_some_and(|change| is_blank(&change.value))
+    };
+    let kept = stored.values.iter().filter(|row| row.value != Value::Null && !is_reset(&row.path));
+    let mut settings: Vec<Setting> = kept
+        .map(|row| Setting {
+            path: row.path.clone(),
+            value: row.value.clone(),
+            place: row.place.clone(),
+        })
+        .collect();
+    settings.extend(changes.iter().filter(|change| !is_reset(&change.path)).cloned());
+    drop_overruled_backends(&mut settings);
+    resolve(&settings).map_err(BadConfig)
+}
+
 /// The typed config, after the checks that concern several keys.
 ///
 /// # Errors
@@ -113,7 +136,9 @@ fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
             })
             .map(|(_, value)| value.to_string())
     };
-    chosen(&own).or_else(|| chosen("model.backend")).is_some_and(|word| word == "mock")
+    chosen(&own)
+        .or_else(|| chosen("model.backend"))
+        .is_some_and(|word| matches!(word.as_str(), "mock" | "replay"))
 }
 
 fn is_blank(value: &Value) -> bool {

@@ -4,10 +4,12 @@ use super::Hosting;
 use super::inputs::{Inputs, problem};
 use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
-use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::spend::Role;
 use skillopt_engine::batches::plan;
 use skillopt_engine::splits::Splits;
+use skillopt_engine::train::data_hash;
 
 /// Selection tasks below which a gain of 0.05 cannot show.
 const FEW_SELECTION_TASKS: usize = 20;
@@ -15,19 +17,37 @@ const FEW_SELECTION_TASKS: usize = 20;
 impl Hosting {
     /// Checks skill, data and models, and counts what the run would do. Makes no call, writes nothing.
     pub async fn check(&self, resolved: &Resolved) -> ConfigCheck {
+        self.check_with(resolved, None).await.0
+    }
+
+    /// As [`Hosting::check`], with a text in the place of the skill's file. Says the hash of the data too, where it
+    /// could be read.
+    pub(super) async fn check_with(
+        &self,
+        resolved: &Resolved,
+        skill: Option<String>,
+    ) -> (ConfigCheck, Option<Sha256Hex>) {
         let warnings = resolved.warnings.clone();
         let config = match run_config(resolved) {
             Ok(config) => config,
             Err(BadConfig(problems)) => {
-                return ConfigCheck { problems, warnings, ..Default::default() };
+                return (ConfigCheck { problems, warnings, ..Default::default() }, None);
             }
         };
         let for_reading = config.clone();
-        let inputs = tokio::task::spawn_blocking(move || Inputs::preview(&for_reading)).await;
-        let inputs = inputs.unwrap_or_else(|err| Err(vec![problem("", err.to_string())]));
+        let read = tokio::task::spawn_blocking(move || {
+            let inputs = Inputs::preview(&for_reading, skill)?;
+            let data = data_hash(&inputs.data.splits);
+            Ok((inputs, data))
+        });
+        let inputs = read.await.unwrap_or_else(|err| Err(vec![problem("", err.to_string())]));
         let mut check = ConfigCheck { warnings, ..Default::default() };
+        let mut data = None;
         match inputs {
-            Ok(inputs) => describe_inputs(&mut check, &config, &inputs),
+            Ok((inputs, hash)) => {
+                describe_inputs(&mut check, &config, &inputs);
+                data = Some(hash);
+            }
             Err(problems) => check.problems = problems,
         }
         for role in Role::ALL {
@@ -43,7 +63,7 @@ impl Hosting {
         if !check.problems.is_empty() {
             check.forecast = None;
         }
-        check
+        (check, data)
     }
 
     fn describe_model(&self, config: &RunConfig, role: Role) -> Check {
@@ -52,6 +72,10 @@ impl Hosting {
             Role::Target => "Target",
             Role::Optimizer => "Optimizer",
         };
+        if model.backend == BackendKind::Replay {
+            let detail = "Recorded replies: nothing is sent to any model, and nothing is paid.";
+            return ok(label, format!("replays {}", config.cassette), detail);
+        }
         if model.is_simulated() {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);

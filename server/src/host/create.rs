@@ -2,10 +2,11 @@
 
 use super::inputs::with_absolute_paths;
 use super::run_folder::write_now;
-use super::{Existing, HostError, Hosting, absolute, config_json};
+use super::{Existing, HostError, Hosting, Lineage, absolute, config_json};
 use crate::config::run_config;
-use skillopt_domain::config::Resolved;
+use skillopt_domain::config::{Place, Resolved, Value};
 use skillopt_domain::ids::RunId;
+use skillopt_domain::origin::{OriginKind, RunOrigin};
 use skillopt_store::NewRun;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,12 @@ pub struct NewRunRequest {
     pub actor: String,
     /// Whether it is taken up at once.
     pub lease: LeaseWish,
+    /// The run that it starts from.
+    pub lineage: Option<Lineage>,
 }
+
+/// The file of an initial skill that is no file elsewhere: a version of another run.
+const SKILL_FILE: &str = "skill_init.md";
 
 impl Hosting {
     /// Makes a run in the state `queued`: folder, `config.json` and row.
@@ -47,41 +53,51 @@ impl Hosting {
             Some(PathBuf::from(&config.env.out_root)).filter(|path| !path.as_os_str().is_empty())
         });
         if let Some(path) = &wanted {
-            self.refuse_taken(path, &request.resolved).await?;
+            self.refuse_taken(path).await?;
         }
         let folder = wanted
             .as_deref()
             .map_or_else(|| self.shared.data_dir.join("runs").join(id.as_str()), absolute);
-        let config_json =
-            config_json::first(&request.resolved, &config, wanted.as_deref(), &folder);
-        let folder = tokio::task::spawn_blocking(move || make_folder(&folder, &config_json))
-            .await
-            .map_err(|err| folder_error(Path::new(""), &err))??;
-        let name = match request.name.trim() {
-            "" => format!("{} seed {}", config.env.name, config.train.seed),
-            name => name.to_owned(),
+        let (lineage, mut resolved) = (request.lineage, request.resolved);
+        let skill = lineage.as_ref().and_then(|lineage| lineage.skill.clone());
+        if let Some(lineage) = lineage.as_ref().filter(|_| skill.is_some()) {
+            name_skill(&mut resolved, &folder.join(SKILL_FILE), lineage);
+        }
+        let config_json = config_json::first(&resolved, &config, wanted.as_deref(), &folder);
+        let making = tokio::task::spawn_blocking(move || {
+            make_folder(&folder, &config_json, skill.as_deref())
+        });
+        let folder = making.await.map_err(|err| folder_error(Path::new(""), &err))??;
+        let name = match (request.name.trim(), lineage.as_ref().map(|lineage| &lineage.origin)) {
+            ("", None) => format!("{} seed {}", config.env.name, config.train.seed),
+            ("", Some(RunOrigin { kind: OriginKind::Rerun, name, .. })) => format!("{name} again"),
+            ("", Some(RunOrigin { kind: OriginKind::Fork, name, .. })) => format!("{name} fork"),
+            (name, _) => name.to_owned(),
         };
-        self.shared
-            .store
-            .create_run(&NewRun {
-                fresh: request.fresh.then(|| id.to_string()),
-                id: id.clone(),
-                name,
-                config: with_absolute_paths(&request.resolved),
-                out_root: folder.display().to_string(),
-                actor: request.actor,
-                created_at_ms: self.now_ms(),
-                lease: (request.lease == LeaseWish::Now).then(|| self.lease_term()),
-            })
-            .await?;
+        // Recorded answers repeat a run only under the word under which it drew them.
+        let word = lineage.as_ref().and_then(|lineage| lineage.fresh.clone());
+        let run = NewRun {
+            fresh: if request.fresh { Some(id.to_string()) } else { word },
+            id: id.clone(),
+            name,
+            config: with_absolute_paths(&resolved),
+            out_root: folder.display().to_string(),
+            actor: request.actor,
+            created_at_ms: self.now_ms(),
+            lease: (request.lease == LeaseWish::Now).then(|| self.lease_term()),
+        };
+        match &lineage {
+            None => self.shared.store.create_run(&run).await?,
+            Some(lineage) => self.shared.store.create_run_from(&run, &lineage.origin).await?,
+        }
         Ok(id)
     }
 
     /// A folder that holds a run is never written over by another one.
-    async fn refuse_taken(&self, path: &Path, resolved: &Resolved) -> Result<(), HostError> {
-        match self.existing(path, resolved).await? {
+    async fn refuse_taken(&self, path: &Path) -> Result<(), HostError> {
+        match self.existing(path).await? {
             Existing::None => Ok(()),
-            Existing::Same(_) | Existing::Different(_) | Existing::Foreign => {
+            Existing::Known(_) | Existing::Foreign => {
                 Err(folder_error(path, &"it holds a run already; choose an empty folder"))
             }
         }
@@ -94,12 +110,30 @@ fn new_run_id() -> RunId {
     RunId::parse(&text).expect("a hyphenated UUID is a run id")
 }
 
-/// Makes the folder and returns its real path.
-fn make_folder(folder: &Path, config_json: &str) -> Result<PathBuf, HostError> {
+/// Names the text of another run's version as the initial skill.
+fn name_skill(resolved: &mut Resolved, file: &Path, lineage: &Lineage) {
+    let origin = &lineage.origin;
+    let version = origin.version.unwrap_or_default();
+    for row in resolved.values.iter_mut().filter(|row| row.path == "env.skill_init") {
+        row.value = Value::Text(file.display().to_string());
+        row.place = Place::flag(format!("v{version} of run {}", origin.run.short()));
+    }
+}
+
+/// Makes the folder with its first files and returns its real path.
+fn make_folder(
+    folder: &Path,
+    config_json: &str,
+    skill: Option<&str>,
+) -> Result<PathBuf, HostError> {
     std::fs::create_dir_all(folder).map_err(|err| folder_error(folder, &err))?;
     let folder = folder.canonicalize().map_err(|err| folder_error(folder, &err))?;
     write_now(&folder.join("config.json"), config_json.as_bytes())
         .map_err(|err| folder_error(&folder, &err))?;
+    if let Some(skill) = skill {
+        write_now(&folder.join(SKILL_FILE), skill.as_bytes())
+            .map_err(|err| folder_error(&folder, &err))?;
+    }
     Ok(folder)
 }
 

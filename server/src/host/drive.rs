@@ -8,6 +8,7 @@ use super::{HostError, Hosting};
 use crate::causes::causes;
 use crate::supervisor::Driver;
 use async_trait::async_trait;
+pub(super) use attempt::kept_skill;
 use attempt::{Attempt, Ended};
 use pulse::Pulse;
 use skillopt_domain::ids::RunId;

@@ -1,6 +1,7 @@
 //! Why a run could not be made, found or driven. The texts are for people.
 
 use crate::config::BadConfig;
+use skillopt_domain::config::{ConfigDifference, fork_command};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::ForbiddenTransition;
 use skillopt_store::{LeaseError, OpenError, StoreFailure, TransitionError};
@@ -45,12 +46,32 @@ pub enum HostError {
         /// Why it cannot be resumed.
         reason: String,
     },
+    /// What is wanted differs from what the run was made with, in what changes results.
+    #[error("{}", needs_fork(run, differences))]
+    NeedsFork {
+        /// The run.
+        run: RunId,
+        /// All differences, the safe ones too.
+        differences: Vec<ConfigDifference>,
+    },
     /// This process lost the run.
     #[error("another process took run {run} over")]
     Lost {
         /// The run.
         run: RunId,
     },
+}
+
+fn needs_fork(run: &RunId, differences: &[ConfigDifference]) -> String {
+    let mut text = format!(
+        "this differs from what run {} was made with, in what changes results; a fork can start with it: {}",
+        run.short(),
+        fork_command(run.short(), differences)
+    );
+    for one in differences {
+        text += &format!("\n  {one}");
+    }
+    text
 }
 
 /// Owners are named by their process id and a word of their own.

@@ -2,12 +2,13 @@
 
 use skillopt_benchmarks::searchqa::{self, Loaded};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::skill::SkillDoc;
 use std::path::{Component, Path, PathBuf};
 
 /// Keys whose values are paths that a run reads or writes later, maybe from another working directory.
-const PATH_KEYS: [&str; 4] =
-    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir"];
+const PATH_KEYS: [&str; 5] =
+    ["env.skill_init", "env.split_dir", "env.data_path", "env.split_output_dir", "model.cassette"];
 
 /// Skill and data of a run.
 #[derive(Debug)]
@@ -17,20 +18,25 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`.
+    /// Reads both. Ratio splits without a folder of their own are written under `generated_dir`. With a text in
+    /// `skill` that is the initial skill, and its file is not looked at.
     pub(crate) fn load(
         config: &RunConfig,
         generated_dir: &Path,
+        skill: Option<String>,
     ) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+        let skill = initial(config, skill);
         let data =
             searchqa::load(&config.env, generated_dir).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
     }
 
-    /// Reads both and writes nothing.
-    pub(crate) fn preview(config: &RunConfig) -> Result<Self, Vec<ConfigProblem>> {
-        let skill = read_skill(&config.env.skill_init);
+    /// Reads both and writes nothing. With a text in `skill` that is the initial skill, and its file is not looked at.
+    pub(crate) fn preview(
+        config: &RunConfig,
+        skill: Option<String>,
+    ) -> Result<Self, Vec<ConfigProblem>> {
+        let skill = initial(config, skill);
         let data = searchqa::preview(&config.env).map_err(|err| data_problem(config, &err));
         Self::both(skill, data)
     }
@@ -44,6 +50,10 @@ impl Inputs {
             (skill, data) => Err(skill.err().into_iter().chain(data.err()).collect()),
         }
     }
+}
+
+fn initial(config: &RunConfig, given: Option<String>) -> Result<SkillDoc, ConfigProblem> {
+    given.map_or_else(|| read_skill(&config.env.skill_init), |text| Ok(SkillDoc::parse(text)))
 }
 
 /// Reads a skill file; an empty path is an empty skill.
@@ -76,6 +86,11 @@ fn missing_hint(path: &str) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// The beginning of a hash, for people.
+pub(super) fn short(sha: &Sha256Hex) -> &str {
+    &sha.as_str()[..8]
 }
 
 pub(crate) fn problem(path: &str, message: String) -> ConfigProblem {

@@ -63,7 +63,7 @@ impl Hosting {
         let skill = read_skill(&request.skill).map_err(|problem| {
             BadConfig(vec![ConfigProblem { path: "--skill".to_owned(), ..problem }])
         })?;
-        let inputs = Inputs::preview(&config).map_err(BadConfig)?;
+        let inputs = Inputs::preview(&config, None).map_err(BadConfig)?;
         let folder: Arc<dyn RunFolder> = match &request.out_root {
             Some(path) => Arc::new(DiskRunFolder::open(path)?),
             None => Arc::new(NoFolder),
@@ -169,7 +169,7 @@ impl Journal for OnlyProgress {
 
 /// A folder that nobody asked for.
 #[derive(Debug)]
-struct NoFolder;
+pub(super) struct NoFolder;
 
 #[async_trait]
 impl RunFolder for NoFolder {

@@ -8,6 +8,7 @@ use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
+use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
 use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret};
 use std::sync::Arc;
@@ -20,7 +21,8 @@ impl Hosting {
         role: Role,
         run: Option<&RunId>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        self.model_with(config, role, run, &self.shared.endpoints)
+        let secret = self.secret(config, role)?;
+        model_with(config, role, (run, secret), &self.shared.endpoints)
     }
 
     /// The model of a role, only to look at it: no limiter of a running run is touched.
@@ -29,38 +31,16 @@ impl Hosting {
         config: &RunConfig,
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        self.model_with(config, role, None, &Endpoints::new())
-    }
-
-    fn model_with(
-        &self,
-        config: &RunConfig,
-        role: Role,
-        run: Option<&RunId>,
-        endpoints: &Arc<Endpoints>,
-    ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let settings = config.role(role);
-        match (settings.backend, role) {
-            (BackendKind::Mock, Role::Target) => Ok(Arc::new(MockTarget::new(settings))),
-            (BackendKind::Mock, Role::Optimizer) => Ok(Arc::new(MockOptimizer::new(settings))),
-            (BackendKind::OpenaiCompatible, _) => {
-                let setup = HttpModelSetup {
-                    role,
-                    config: settings,
-                    secret: self.secret(config, role)?,
-                    max_concurrency: config.max_concurrency,
-                    run,
-                };
-                let model = HttpModel::new(setup, endpoints)
-                    .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
-                Ok(Arc::new(model))
-            }
-        }
+        let secret = self.secret(config, role)?;
+        model_with(config, role, (None, secret), &Endpoints::new())
     }
 
     /// The key of a role; `None` when no variable holds one, as local servers allow.
     fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
         let settings = config.role(role);
+        if settings.is_simulated() {
+            return Ok(None);
+        }
         let named = &settings.api_key_env;
         match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
             Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
@@ -84,4 +64,45 @@ impl Hosting {
             })
             .collect()
     }
+}
+
+/// The model of a role without a key, only for what it would send: nothing can be called with it.
+pub(super) fn keyless(config: &RunConfig, role: Role) -> Result<Arc<dyn Model>, ConfigProblem> {
+    model_with(config, role, (None, None), &Endpoints::new())
+}
+
+fn model_with(
+    config: &RunConfig,
+    role: Role,
+    (run, secret): (Option<&RunId>, Option<Secret>),
+    endpoints: &Arc<Endpoints>,
+) -> Result<Arc<dyn Model>, ConfigProblem> {
+    let settings = config.role(role);
+    match (settings.backend, role) {
+        (BackendKind::Mock, Role::Target) => Ok(Arc::new(MockTarget::new(settings))),
+        (BackendKind::Mock, Role::Optimizer) => Ok(Arc::new(MockOptimizer::new(settings))),
+        (BackendKind::Replay, _) => {
+            let cassette = read_cassette(&config.cassette)?;
+            Ok(Arc::new(ReplayModel::new(role, &settings.model, Arc::new(cassette))))
+        }
+        (BackendKind::OpenaiCompatible, _) => {
+            let setup = HttpModelSetup {
+                role,
+                config: settings,
+                secret,
+                max_concurrency: config.max_concurrency,
+                run,
+            };
+            let model = HttpModel::new(setup, endpoints)
+                .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
+            Ok(Arc::new(model))
+        }
+    }
+}
+
+fn read_cassette(path: &str) -> Result<Cassette, ConfigProblem> {
+    let fault = |message: String| problem("model.cassette", format!("{path}, {message}"));
+    let text = std::fs::read_to_string(path)
+        .map_err(|err| problem("model.cassette", format!("cannot read {path}: {err}")))?;
+    Cassette::read(&text).map_err(|err| fault(err.to_string()))
 }

@@ -13,8 +13,14 @@ use tokio_util::sync::CancellationToken;
 impl Hosting {
     /// The checks of [`Hosting::check`] and one call a role, both at once. The calls are not recorded:
     /// they ask whether the model answers now.
-    pub async fn preflight(&self, resolved: &Resolved, cancel: &CancellationToken) -> Preflight {
-        let mut check = self.check(resolved).await;
+    /// With a text in `skill` that is the initial skill.
+    pub async fn preflight(
+        &self,
+        resolved: &Resolved,
+        skill: Option<String>,
+        cancel: &CancellationToken,
+    ) -> Preflight {
+        let (mut check, _) = self.check_with(resolved, skill).await;
         let failed = check.problems.iter().map(|problem| Check {
             label: if problem.path.is_empty() { "Config".to_owned() } else { problem.path.clone() },
             state: CheckState::Failed,

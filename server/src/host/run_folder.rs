@@ -6,11 +6,14 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillopt_domain::file_name::safe_file_name;
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Outcome;
 use skillopt_engine::ports::{RolloutRecord, RunFolder, Speaker, StoreError};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const LOCK_FILE: &str = ".skillopt.lock";
 
@@ -18,6 +21,7 @@ const LOCK_FILE: &str = ".skillopt.lock";
 #[derive(Debug)]
 pub struct DiskRunFolder {
     root: PathBuf,
+    texts: Arc<Mutex<SharedTexts>>,
     /// Unlocked when it is dropped.
     _lock: File,
 }
@@ -42,7 +46,7 @@ impl DiskRunFolder {
             // File systems without locks: the lease of the run still keeps two engines apart.
             Err(TryLockError::Error(err)) => tracing::warn!("cannot lock the run folder: {err}"),
         }
-        Ok(Self { root: root.to_owned(), _lock: lock })
+        Ok(Self { root: root.to_owned(), texts: Arc::default(), _lock: lock })
     }
 
     fn path(&self, relative: &str) -> Result<PathBuf, StoreError> {
@@ -73,7 +77,12 @@ impl RunFolder for DiskRunFolder {
         rollouts: Vec<RolloutRecord>,
     ) -> Result<(), StoreError> {
         let dir = self.path(dir)?;
-        blocking(move || write_rollouts_now(&dir, &rollouts)).await
+        let texts = Arc::clone(&self.texts);
+        blocking(move || {
+            let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+            write_rollouts_now(&dir, &rollouts, &mut texts)
+        })
+        .await
     }
 }
 
@@ -108,40 +117,52 @@ pub(in crate::host) fn write_now(path: &Path, bytes: &[u8]) -> std::io::Result<(
     Ok(())
 }
 
-fn write_rollouts_now(dir: &Path, rollouts: &[RolloutRecord]) -> Result<(), StoreError> {
+fn write_rollouts_now(
+    dir: &Path,
+    rollouts: &[RolloutRecord],
+    texts: &mut SharedTexts,
+) -> Result<(), StoreError> {
     let mut lines = String::new();
-    let mut last_system: Option<(&str, PathBuf)> = None;
     for record in rollouts {
         lines.push_str(&Value::Object(result_row(record)).to_string());
         lines.push('\n');
         let folder = dir.join("predictions").join(safe_file_name(record.outcome.task.as_str()));
         std::fs::create_dir_all(&folder).map_err(|err| failed(&folder, &err))?;
         // Bulk files need no rename: a rollout set that was cut short is written again as a whole.
-        let write = |name: &str, text: &str| {
-            let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|err| failed(&path, &err))
-        };
-        write("conversation.json", &conversation(record)?)?;
-        write("target_user_prompt.txt", said_by(record, Speaker::User))?;
-        let (system, path) =
-            (said_by(record, Speaker::System), folder.join("target_system_prompt.txt"));
-        let same = last_system.as_ref().filter(|(text, _)| *text == system);
-        write_or_link(&path, system, same.map(|(_, path)| path.as_path()))?;
-        last_system = Some((system, path));
+        let path = folder.join("conversation.json");
+        std::fs::write(&path, conversation(record)?).map_err(|err| failed(&path, &err))?;
+        texts.write(folder.join("target_user_prompt.txt"), said_by(record, Speaker::User))?;
+        texts.write(folder.join("target_system_prompt.txt"), said_by(record, Speaker::System))?;
     }
     let path = dir.join("results.jsonl");
     write_now(&path, lines.as_bytes()).map_err(|err| failed(&path, &err))
 }
 
-/// The tasks of a set share the skill: one file under many names costs less than many files. A copy where the
-/// file system has no links.
-fn write_or_link(path: &Path, text: &str, same: Option<&Path>) -> Result<(), StoreError> {
-    // What an earlier attempt wrote may be shared by other tasks: it is replaced, not changed.
-    let _ = std::fs::remove_file(path);
-    if same.is_some_and(|same| std::fs::hard_link(same, path).is_ok()) {
-        return Ok(());
+/// Texts that many tasks and sets share: a set's skill, and a task's question in every set. One file under many names
+/// costs a fraction of many files.
+#[derive(Debug, Default)]
+struct SharedTexts {
+    // Invariant: each file holds the text of its hash; a file that is replaced is forgotten first.
+    files: HashMap<Sha256Hex, PathBuf>,
+}
+
+impl SharedTexts {
+    /// Writes a text: another name of the file that has it already, or a file where there is none or the file system
+    /// has no links.
+    fn write(&mut self, path: PathBuf, text: &str) -> Result<(), StoreError> {
+        // What stands there may be shared by other tasks: it is replaced, not changed.
+        if std::fs::remove_file(&path).is_ok() {
+            self.files.retain(|_, known| *known != path);
+        }
+        let hash = Sha256Hex::of(text);
+        let known = self.files.get(&hash);
+        if known.is_some_and(|known| std::fs::hard_link(known, &path).is_ok()) {
+            return Ok(());
+        }
+        std::fs::write(&path, text).map_err(|err| failed(&path, &err))?;
+        self.files.insert(hash, path);
+        Ok(())
     }
-    std::fs::write(path, text).map_err(|err| failed(path, &err))
 }
 
 /// A row of `results.jsonl`. An attempt without a score has none: an error is never a zero.

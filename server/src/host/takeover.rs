@@ -1,7 +1,6 @@
-//! Taking up a run that ended before it was done: from a process that died, and with other caps.
+//! Taking up a run that ended before it was done: from a process that died.
 
 use super::{DiskRunFolder, HostError, Hosting};
-use skillopt_domain::config::{Resolved, ResolvedValue};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunTransition;
 use skillopt_store::{Author, Change, Lease, RunRow};
@@ -57,19 +56,6 @@ impl Hosting {
         }
         Ok(())
     }
-
-    /// Gives a run the caps of another config; everything else of it stays.
-    ///
-    /// # Errors
-    /// [`HostError::Store`] when the store cannot be written.
-    pub async fn set_caps(&self, run: &RunId, wanted: &Resolved) -> Result<(), HostError> {
-        let row = self.shared.store.run_row(run).await?;
-        let config = with_caps(&row.config, wanted);
-        if config != row.config {
-            self.shared.store.replace_config(run, &config).await?;
-        }
-        Ok(())
-    }
 }
 
 /// Both signs together: its process is gone here, and nobody holds the run folder. One alone could lie
@@ -80,15 +66,4 @@ fn is_dead(lease: &Lease, row: &RunRow) -> bool {
     let is_gone =
         pid.is_some_and(|pid| proc.join("self").exists() && !proc.join(pid.to_string()).exists());
     is_gone && DiskRunFolder::open(Path::new(&row.out_root)).is_ok()
-}
-
-fn with_caps(config: &Resolved, wanted: &Resolved) -> Resolved {
-    let mut config = config.clone();
-    let caps = |row: &&mut ResolvedValue| row.path.starts_with("limits.");
-    for row in config.values.iter_mut().filter(caps) {
-        if let Some(new) = wanted.values.iter().find(|new| new.path == row.path) {
-            *row = new.clone();
-        }
-    }
-    config
 }

@@ -48,6 +48,7 @@ impl Scene {
             out_root,
             actor: "tester".into(),
             lease: LeaseWish::Now,
+            lineage: None,
         };
         self.hosting.create(request).await.expect("created")
     }
@@ -163,9 +164,8 @@ async fn a_run_whose_data_is_gone_fails_with_its_path() {
 async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     let scene = Scene::new().await;
     let folder = scene.dir.path().join("mine");
-    let find =
-        async |resolved: Resolved| scene.hosting.existing(&folder, &resolved).await.expect("read");
-    assert!(matches!(find(scene.config(&[])).await, Existing::None));
+    let find = async || scene.hosting.existing(&folder).await.expect("read");
+    assert!(matches!(find().await, Existing::None));
     scene.create(scene.config(&[]), Some(folder.clone())).await;
     let request = NewRunRequest {
         name: String::new(),
@@ -174,18 +174,23 @@ async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
         out_root: Some(folder.clone()),
         actor: "tester".into(),
         lease: LeaseWish::Later,
+        lineage: None,
     };
     let refused = scene.hosting.create(request).await.expect_err("taken");
     assert!(refused.to_string().contains("holds a run already"), "{refused}");
-    assert!(matches!(find(scene.config(&["limits.max_calls=5"])).await, Existing::Same(_)));
-    let Existing::Different(keys) = find(scene.config(&["train.seed=1"])).await else {
-        panic!("another seed is another run")
+    let Existing::Known(row) = find().await else { panic!("a known run") };
+    let plan = async |options: &[&str]| {
+        scene.hosting.plan_resume(&row, &scene.config(options)).await.expect("a plan")
     };
-    assert_eq!(keys[0].path, "train.seed");
+    assert_eq!(plan(&[]).await.differences, []);
+    assert!(!plan(&["limits.max_calls=5", "env.workers=3"]).await.needs_fork());
+    let other = plan(&["train.seed=1"]).await;
+    assert!(other.needs_fork());
+    assert_eq!(other.differences[0].path, "train.seed");
     let foreign = scene.dir.path().join("foreign");
     std::fs::create_dir(&foreign).expect("folder");
     std::fs::write(foreign.join("history.json"), "[]").expect("file");
-    let found = scene.hosting.existing(&foreign, &scene.config(&[])).await.expect("read");
+    let found = scene.hosting.existing(&foreign).await.expect("read");
     assert!(matches!(found, Existing::Foreign));
 }
 
@@ -217,7 +222,7 @@ async fn a_check_counts_tasks_and_calls_and_names_what_is_wrong() {
 async fn a_preflight_calls_each_role_and_shows_what_failed() {
     let scene = Scene::new().await;
     let cancel = CancellationToken::new();
-    let checks = scene.hosting.preflight(&scene.config(&[]), &cancel).await.checks;
+    let checks = scene.hosting.preflight(&scene.config(&[]), None, &cancel).await.checks;
     assert!(checks.iter().all(|check| check.state == skillopt_domain::api::CheckState::Ok));
     assert!(checks.iter().any(|check| check.label == "Call to the optimizer"));
     assert_eq!(scene.hosting.wire(&scene.config(&[])).len(), 2);
@@ -303,17 +308,4 @@ async fn the_cap_on_time_holds_for_all_repeats_of_a_measurement_together() {
     assert!(failure.contains("limits.max_minutes"), "{failure}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_capped_run_goes_on_with_higher_caps() {
-    let scene = Scene::new().await;
-    let run = scene.create(scene.config(&["limits.max_calls=10"]), None).await;
-    assert_eq!(scene.drive(&run).await, RunStatus::Capped);
-    scene
-        .hosting
-        .set_caps(&run, &scene.config(&["limits.max_calls=0", "train.seed=5"]))
-        .await
-        .expect("set");
-    let config = scene.hosting.store().run_row(&run).await.expect("row").config;
-    assert_eq!(config.get("train.seed").to_string(), "42", "only caps change");
-    assert_eq!(scene.drive(&run).await, RunStatus::Done);
-}
+mod origins;

@@ -1,10 +1,12 @@
 //! The config schema, presets and YAML, for the launch form. Nothing here starts or spends anything.
 
 use super::extract::Json;
+use super::launch::{derived, wanted};
 use super::problem::{ApiError, ApiResult};
 use super::sample;
 use super::state::AppState;
 use crate::config::{BadConfig, Sources, form_fields, from_yaml_text, load, to_yaml};
+use crate::host::HostError;
 use axum::extract::State;
 use skillopt_domain::api::{ConfigCheck, LaunchRequest, Preset, Problem, YamlText};
 use skillopt_domain::config::{KEYS, KeySpec, Origin, Resolved};
@@ -45,9 +47,15 @@ pub(crate) async fn check(
     State(state): State<AppState>,
     Json(request): Json<LaunchRequest>,
 ) -> ApiResult<Json<ConfigCheck>> {
-    Ok(Json(match resolve_form(&state, &request) {
-        Ok(resolved) => state.hosting.check(&resolved).await,
-        Err(BadConfig(problems)) => ConfigCheck { problems, ..ConfigCheck::default() },
+    let problems = |BadConfig(problems)| ConfigCheck { problems, ..ConfigCheck::default() };
+    Ok(Json(match derived(&state, &request).await {
+        Ok(Some(derived)) => derived.check,
+        Ok(None) => match resolve_form(&state, &request) {
+            Ok(resolved) => state.hosting.check(&resolved).await,
+            Err(bad) => problems(bad),
+        },
+        Err(HostError::BadConfig(bad)) => problems(bad),
+        Err(err) => return Err(err.into()),
     }))
 }
 
@@ -68,7 +76,7 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Json(request): Json<LaunchRequest>,
 ) -> ApiResult<Json<YamlText>> {
-    let resolved = resolve_form(&state, &request)?;
+    let resolved = wanted(&state, &request).await?.resolved;
     Ok(Json(YamlText { yaml: to_yaml(&resolved).map_err(ApiError::internal)? }))
 }
 

@@ -7,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use skillopt_domain::api::{Problem, ProblemCode};
-use skillopt_domain::config::ConfigProblem;
+use skillopt_domain::config::{ConfigDifference, ConfigProblem};
 use skillopt_store::{StoreFailure, TransitionError};
 use std::sync::Arc;
 
@@ -35,6 +35,13 @@ pub(crate) enum ApiError {
     FileChanged(String),
     /// The config has problems.
     BadConfig(Vec<ConfigProblem>),
+    /// The run cannot go on with what differs.
+    NeedsFork {
+        /// What to do.
+        detail: String,
+        /// All differences, the safe ones too.
+        differences: Vec<ConfigDifference>,
+    },
     /// The path may not be written.
     PathNotAllowed(String),
     /// The body is too large.
@@ -59,7 +66,9 @@ impl ApiError {
             Self::WrongHost(_) => StatusCode::MISDIRECTED_REQUEST,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict(_) | Self::FileChanged(_) => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::FileChanged(_) | Self::NeedsFork { .. } => {
+                StatusCode::CONFLICT
+            }
             Self::BadConfig(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -77,6 +86,7 @@ impl ApiError {
             Self::Conflict(_) => (ProblemCode::Conflict, "Not possible in this state"),
             Self::FileChanged(_) => (ProblemCode::FileChanged, "The live file has changed"),
             Self::BadConfig(_) => (ProblemCode::BadConfig, "The config has problems"),
+            Self::NeedsFork { .. } => (ProblemCode::NeedsFork, "This needs a run of its own"),
             Self::PathNotAllowed(_) => (ProblemCode::PathNotAllowed, "The path may not be written"),
             Self::TooLarge => (ProblemCode::TooLarge, "The body is too large"),
             Self::Internal(_) => (ProblemCode::Internal, "Something went wrong in the server"),
@@ -92,6 +102,7 @@ impl ApiError {
             | Self::NotFound(text)
             | Self::Conflict(text)
             | Self::FileChanged(text)
+            | Self::NeedsFork { detail: text, .. }
             | Self::PathNotAllowed(text) => text.clone(),
             Self::WrongMethod => "see /api/v1/openapi.json for what exists".to_owned(),
             Self::BadConfig(problems) => {
@@ -111,6 +122,10 @@ impl ApiError {
             detail: self.detail(request_id),
             instance: request_id.to_owned(),
             code,
+            differences: match &self {
+                Self::NeedsFork { differences, .. } => differences.clone(),
+                _ => Vec::new(),
+            },
             problems: if let Self::BadConfig(problems) = self { problems } else { Vec::new() },
         }
     }

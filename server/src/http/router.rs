@@ -2,13 +2,16 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, config, guard, headers, imports, launch, problem, run_parts, runs, stream,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
+    run_parts, runs, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
+use skillopt_domain::api::RejectedWhy;
+use skillopt_domain::matrix::{TaskFilter, TaskOrder};
+use skillopt_domain::outcome::{OutcomeFilter, RolloutPurpose};
 use skillopt_domain::run::RunStatus;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::{Components, Info, OpenApi};
@@ -23,8 +26,11 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(runs::about))
         .routes(routes!(runs::list, launch::launch))
         .routes(routes!(launch::sample))
+        .routes(routes!(launch::rerun))
         .routes(routes!(launch::preflight))
         .routes(routes!(imports::import))
+        .routes(routes!(compare::compare))
+        .routes(routes!(compare::skills))
         .routes(routes!(runs::detail))
         .routes(routes!(runs::pause))
         .routes(routes!(runs::resume))
@@ -41,6 +47,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(run_parts::rejected))
         .routes(routes!(run_parts::trajectories))
         .routes(routes!(run_parts::trajectory))
+        .routes(routes!(evidence::tasks))
+        .routes(routes!(evidence::pair))
+        .routes(routes!(evidence::blame))
         .routes(routes!(run_parts::config))
         .routes(routes!(config::schema))
         .routes(routes!(config::presets))
@@ -82,7 +91,10 @@ fn documented() -> OpenApiRouter<AppState> {
     // Types that only queries name; bodies bring theirs along.
     document.components = Some(
         Components::builder()
-            .schema_from::<OutcomeKind>()
+            .schema_from::<OutcomeFilter>()
+            .schema_from::<RejectedWhy>()
+            .schema_from::<TaskFilter>()
+            .schema_from::<TaskOrder>()
             .schema_from::<RolloutPurpose>()
             .schema_from::<RunStatus>()
             .build(),

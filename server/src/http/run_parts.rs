@@ -10,8 +10,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use skillopt_domain::api::{
-    ConfigRow, ConfigView, CurveQuery, Curves, Page, Problem, RejectedEdit, SkillText, StepDetail,
-    Trajectory, TrajectoryPage, TrajectoryQuery,
+    ConfigRow, ConfigView, CurveQuery, Curves, Page, Problem, RejectedPage, RejectedQuery,
+    SkillText, StepDetail, Trajectory, TrajectoryPage, TrajectoryQuery,
 };
 use skillopt_domain::config::{Value, find_key};
 use skillopt_domain::event::{RunEvent, StepSummary};
@@ -155,14 +155,15 @@ async fn text_of(state: &AppState, run: &RunId, sha: &Sha256Hex) -> ApiResult<St
     state.store.skill_text(sha).await?.ok_or_else(missing)
 }
 
-/// Edits that were proposed and are not in the skill, with the reason.
-#[utoipa::path(get, path = "/runs/{id}/rejected", tag = "run", params(("id" = RunId, Path)),
-    responses((status = 200, body = Vec<RejectedEdit>), (status = 404, body = Problem)))]
+/// One page of the edits that were proposed and are not in the skill, with the reason; the newest step first.
+#[utoipa::path(get, path = "/runs/{id}/rejected", tag = "run", params(("id" = RunId, Path), RejectedQuery),
+    responses((status = 200, body = RejectedPage), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn rejected(
     State(state): State<AppState>,
     Path(run): Path<RunId>,
-) -> ApiResult<Json<Vec<RejectedEdit>>> {
-    Ok(Json(state.store.rejected_edits(&run).await?))
+    Query(query): Query<RejectedQuery>,
+) -> ApiResult<Json<RejectedPage>> {
+    Ok(Json(state.store.rejected_page(&run, &query).await?))
 }
 
 /// One page of attempts.

@@ -3,10 +3,12 @@
 use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
+use crate::config::{self, form_fields};
 use crate::supervisor::ActionError;
 use axum::extract::State;
 use skillopt_domain::api::{About, Page, Problem, RunDetail, RunQuery, RunSummary, StatusChanged};
 use skillopt_domain::ids::RunId;
+use skillopt_domain::origin::ResumeRequest;
 use skillopt_domain::run::RunStatus;
 
 /// Version, data directory and size of the store.
@@ -50,13 +52,27 @@ pub(crate) async fn pause(
     changed(state.supervisor.pause(&run, ACTOR).await)
 }
 
-/// Goes on after a pause, or takes up a run that ended before it was done.
+/// Goes on after a pause, or takes up a run that ended before it was done, maybe with other settings.
 #[utoipa::path(post, path = "/runs/{id}/resume", tag = "runs", params(("id" = RunId, Path)),
-    responses((status = 200, body = StatusChanged), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    request_body = ResumeRequest,
+    responses((status = 200, body = StatusChanged), (status = 404, body = Problem),
+        (status = 409, body = Problem, description = "`needs_fork`: config, data or skill differ in what changes results."),
+        (status = 422, body = Problem)))]
 pub(crate) async fn resume(
     State(state): State<AppState>,
     Path(run): Path<RunId>,
+    Json(request): Json<ResumeRequest>,
 ) -> ApiResult<Json<StatusChanged>> {
+    let row = state.store.run_row(&run).await?;
+    if row.status.is_resumable() {
+        state.hosting.refuse_imported(&run).await?;
+        let wanted = config::changed(&row.config, &form_fields(&request.values))?;
+        let plan = state.hosting.plan_resume(&row, &wanted).await?;
+        state.hosting.prepare_resume(&row, &plan, ACTOR).await?;
+    } else if !request.values.is_empty() {
+        let detail = format!("a run that is {} keeps its settings; stop it first", row.status);
+        return Err(ApiError::Conflict(detail));
+    }
     changed(state.supervisor.resume(&run, ACTOR).await)
 }
 

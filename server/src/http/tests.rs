@@ -1,6 +1,8 @@
 //! The router in-process: guard, problems, files, streams and every route, over a store in memory.
 
 mod api;
+mod comparing;
+mod deriving;
 mod files;
 mod guarding;
 mod importing;

@@ -38,7 +38,7 @@ pub(super) fn baseline(
     let told = summary.gate_score("baseline_selection_hard", &mut reader.findings);
     let gate_score = score.map(|mean| reader.project(mean)).or(told);
     gate_score?;
-    Some(Measured { skill: initial.clone(), score, gate_score, counts, set: key })
+    Some(Measured { skill: initial.clone(), score, gate_score, counts, set: key, cost: None })
 }
 
 /// Says when the folder's best skill is not a step's candidate: after a slow update, or a promotion at the end.
@@ -155,6 +155,7 @@ fn measured(
         gate_score,
         counts,
         set,
+        cost: None,
     })
 }
 

@@ -1,6 +1,10 @@
 //! Reading a run folder that nobody vouches for: never out of it, never through a symlink, never more than
 //! the limits. Writes nothing.
 
+mod place;
+
+use place::Root;
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -17,8 +21,9 @@ const MAX_ENTRIES: usize = 100_000;
 /// A run folder.
 #[derive(Debug)]
 pub(super) struct Folder {
-    // Invariant: canonical, so that everything below it is told apart from what a link leads to.
+    /// Canonical, to be shown.
     root: PathBuf,
+    place: Root,
     left: AtomicU64,
 }
 
@@ -63,7 +68,8 @@ impl Folder {
         if !root.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "is no folder"));
         }
-        Ok(Self { root, left: AtomicU64::new(MAX_TOTAL_BYTES) })
+        let place = Root::open(&root)?;
+        Ok(Self { root, place, left: AtomicU64::new(MAX_TOTAL_BYTES) })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -72,7 +78,7 @@ impl Folder {
 
     /// A file's text; `None` when there is no such file.
     pub(super) fn read(&self, relative: &str) -> Result<Option<Text>, FileProblem> {
-        let Some((path, meta)) = self.find(relative)? else { return Ok(None) };
+        let Some((file, meta)) = self.find(relative)? else { return Ok(None) };
         if !meta.is_file() {
             return Err(FileProblem::NotAFile);
         }
@@ -81,7 +87,7 @@ impl Folder {
         }
         let mut bytes = Vec::new();
         // A file that grows meanwhile is cut, too.
-        File::open(&path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > MAX_FILE_BYTES {
             return Err(FileProblem::TooLong);
@@ -96,17 +102,8 @@ impl Folder {
 
     /// Names in a directory, sorted; none when there is no such directory. Symlinks are left out.
     pub(super) fn names(&self, relative: &str) -> Vec<String> {
-        let Ok(Some((path, meta))) = self.find(relative) else { return Vec::new() };
-        if !meta.is_dir() {
-            return Vec::new();
-        }
-        let Ok(entries) = std::fs::read_dir(path) else { return Vec::new() };
-        let mut names: Vec<String> = entries
-            .take(MAX_ENTRIES)
-            .filter_map(Result::ok)
-            .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()))
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
+        let found = parts(relative).and_then(|parts| self.place.names(&parts, MAX_ENTRIES));
+        let mut names = found.unwrap_or_default();
         names.sort();
         names
     }
@@ -121,36 +118,24 @@ impl Folder {
         matches!(self.find(relative), Ok(Some((_, meta))) if meta.is_dir())
     }
 
-    /// The real place of a relative path, walked part by part.
-    fn find(&self, relative: &str) -> Result<Option<(PathBuf, Metadata)>, FileProblem> {
-        if relative.is_empty() || relative.contains('\0') {
-            return Err(FileProblem::Outside);
-        }
-        let mut path = self.root.clone();
-        let mut meta = None;
-        for part in Path::new(relative).components() {
-            let Component::Normal(name) = part else { return Err(FileProblem::Outside) };
-            path.push(name);
-            let found = match path.symlink_metadata() {
-                Ok(found) => found,
-                Err(err) if is_missing(&err) => return Ok(None),
-                Err(err) => return Err(err.into()),
-            };
-            if found.is_symlink() {
-                return Err(FileProblem::Symlink);
-            }
-            meta = Some(found);
-        }
-        Ok(meta.map(|meta| (path, meta)))
+    /// A file or directory, opened, with what it is.
+    fn find(&self, relative: &str) -> Result<Option<(File, Metadata)>, FileProblem> {
+        let Some(file) = self.place.find(&parts(relative)?)? else { return Ok(None) };
+        let meta = file.metadata()?;
+        Ok(Some((file, meta)))
     }
 }
 
-/// Also when a part of the path is a file, or when a task's id is longer than a name may be.
-fn is_missing(err: &io::Error) -> bool {
-    matches!(
-        err.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
-    )
+/// The parts of a name that stays within the folder.
+fn parts(relative: &str) -> Result<Vec<&OsStr>, FileProblem> {
+    if relative.is_empty() || relative.contains('\0') {
+        return Err(FileProblem::Outside);
+    }
+    let part = |part| match part {
+        Component::Normal(name) => Ok(name),
+        _ => Err(FileProblem::Outside),
+    };
+    Path::new(relative).components().map(part).collect()
 }
 
 fn changed_at(meta: &Metadata) -> u64 {

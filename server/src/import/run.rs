@@ -66,6 +66,8 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
         steps_per_epoch: reader.settings.count("steps_per_epoch").unwrap_or(1),
         spend: SpendByRole::default(),
         wall_ms: 0,
+        epoch_skill: initial.clone(),
+        is_guided: false,
     };
     match baseline {
         Some(measured) => {
@@ -119,9 +121,11 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
 fn walk_steps(reader: &mut Reader, walk: &mut Walk, rows: &Rows) {
     let epochs: Vec<u32> = rows.finished.iter().map(|row| epoch_of(walk, row)).collect();
     for (at, row) in rows.finished.iter().enumerate() {
+        let ends_epoch = epochs.get(at + 1) != epochs.get(at);
+        walk.is_guided = ends_epoch && epochs::is_guided(reader, epochs[at]);
         step::read(reader, walk, row);
-        if epochs.get(at + 1) != epochs.get(at) {
-            epochs::read(reader, epochs[at], row.at_ms);
+        if ends_epoch {
+            epochs::read(reader, walk, epochs[at], row);
         }
     }
     for step in &rows.begun {
@@ -172,7 +176,8 @@ fn missing_initial(reader: &mut Reader) -> Sha256Hex {
 fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
     let settings = &reader.settings;
     let name = |key: &str| settings.text(key).unwrap_or("unknown").to_owned();
-    let is_simulated = |role: Role| settings.text(&format!("{role}_backend")) == Some("mock");
+    let is_simulated =
+        |role: Role| matches!(settings.text(&format!("{role}_backend")), Some("mock" | "replay"));
     let last = rows.finished.last();
     let epochs = settings.count("num_epochs");
     let steps_per_epoch = settings.count("steps_per_epoch");

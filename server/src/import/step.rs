@@ -27,6 +27,10 @@ pub(super) struct Walk {
     pub(super) steps_per_epoch: u32,
     pub(super) spend: SpendByRole,
     pub(super) wall_ms: u64,
+    /// The text at the end of the epoch before.
+    pub(super) epoch_skill: Sha256Hex,
+    /// Guidance was put into the text after the step at hand, so that its file holds what came later.
+    pub(super) is_guided: bool,
 }
 
 /// What a step's files tell, stage by stage.
@@ -167,7 +171,8 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
         // The file may hold what a slow update made of the accepted text; the score is the candidate's.
         facts.candidate.clone().or(after.clone()).unwrap_or_else(|| walk.current.clone())
     } else {
-        after.clone().unwrap_or_else(|| walk.current.clone())
+        let before = after.clone().filter(|_| !walk.is_guided);
+        before.unwrap_or_else(|| walk.current.clone())
     };
     if facts.action.is_accepted() {
         walk.version += 1;
@@ -176,11 +181,12 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
         walk.best = skill.clone();
     }
     let base = if facts.action.is_accepted() { skill.clone() } else { walk.measured.clone() };
-    let after = after.unwrap_or_else(|| skill.clone());
+    let after = after.filter(|_| !walk.is_guided).unwrap_or_else(|| skill.clone());
     walk.measured = if says_the_same(reader, &base, &after) { base.clone() } else { after.clone() };
     let current_n =
         reader.n_selection_of(if facts.action.is_accepted() { &base } else { &walk.measured });
     let current_score = fields.gate_score("current_score", &mut reader.findings);
+    let flips = facts.gated.as_ref().map_or(Some((0, 0)), |gated| gated.verdict.flips());
     let summary = StepSummary {
         step: row.step,
         epoch: epoch(&fields, walk, row.step, reader),
@@ -196,8 +202,8 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
             .as_ref()
             .and_then(|gated| gated.verdict.candidate)
             .map(|mean| mean.n),
-        n_fixed: changed(facts, |gated| gated.verdict.n_fixed()),
-        n_broke: changed(facts, |gated| gated.verdict.n_broke()),
+        n_fixed: flips.map(|flips| flips.0),
+        n_broke: flips.map(|flips| flips.1),
         edit_budget: facts.budget,
         n_applied: n_edits(&fields, facts, "applied", reader, |status| {
             status == EditStatus::Applied
@@ -225,10 +231,6 @@ fn finish(reader: &mut Reader, walk: &mut Walk, row: &Row, facts: &Facts) {
 fn epoch(fields: &Fields<'_>, walk: &Walk, step: u32, reader: &mut Reader) -> u32 {
     let told = fields.count("epoch", &mut reader.findings).filter(|epoch| *epoch > 0);
     told.unwrap_or_else(|| (step - 1) / walk.steps_per_epoch.max(1) + 1)
-}
-
-fn changed(facts: &Facts, count: fn(&Gated) -> usize) -> u32 {
-    facts.gated.as_ref().map_or(0, |gated| u32::try_from(count(gated)).unwrap_or(u32::MAX))
 }
 
 fn n_edits(

@@ -11,6 +11,7 @@ use serde_json::json;
 use skillopt_domain::api::{TrajectoryQuery, TrajectoryRow};
 use skillopt_domain::config::Value;
 use skillopt_domain::edit::EditStatus;
+use skillopt_domain::epoch::{EpochAction, PairCategory};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::RunStatus;
@@ -37,7 +38,7 @@ impl Scene {
     }
 
     async fn import(&self, run: &PythonRun) -> ImportReport {
-        self.hosting.import(run.path(), "tester").await.expect("imported")
+        self.hosting.import(run.path(), "tester", ImportMode::Write).await.expect("imported")
     }
 
     async fn attempts(&self, run: &RunId) -> Vec<TrajectoryRow> {
@@ -94,7 +95,7 @@ async fn a_finished_run_of_version_0_2_shows_all_that_its_folder_knows() {
     });
     assert_eq!(tests, [Some((0.5, 2)), Some((1.0, 2))]);
     let first = &view.steps[0];
-    assert_eq!((first.n_fixed, first.n_broke, first.n_selection), (1, 0, Some(2)));
+    assert_eq!((first.n_fixed, first.n_broke, first.n_selection), (Some(1), Some(0), Some(2)));
     assert_eq!((first.epoch, first.edit_budget, first.n_applied), (1, 4, 1));
     assert_eq!(first.rollout.map(|mean| mean.n), Some(2));
     let plan = view.plan.as_ref().expect("a plan");
@@ -137,7 +138,7 @@ async fn rejected_edits_conversations_and_config_rows_are_there() {
         (rejected[1].before, rejected[1].after, rejected[1].n),
         (Some(1.0), Some(0.5), Some(2))
     );
-    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (0, 1));
+    assert_eq!((rejected[1].n_fixed, rejected[1].n_broke), (Some(0), Some(1)));
     assert_eq!(rejected[0].proposed_again_in, [2]);
     let attempts = scene.attempts(&report.run).await;
     let of_step: Vec<&str> = attempts
@@ -300,16 +301,110 @@ async fn an_autonomous_budget_and_other_update_modes_are_told_as_they_are() {
 }
 
 #[tokio::test]
-async fn slow_updates_and_memory_are_notes_of_the_run() {
+async fn slow_updates_and_memory_are_told_as_what_they_are() {
     let (scene, run) = (Scene::new().await, PythonRun::finished(Version::V02));
     let report = scene.import(&run).await;
     let view = scene.store().view(&report.run).await.expect("a view");
-    for words in [
-        "epoch 2, slow update (force_accept): Keep it short.",
-        "epoch 2, meta skill (write_meta_skill): Prefer small edits.",
-    ] {
-        assert!(view.warnings.iter().any(|warning| warning == words), "{:?}", view.warnings);
-    }
+    let [update] = view.slow_updates.as_slice() else { panic!("the first epoch has none") };
+    assert_eq!((update.epoch, update.step, update.action), (2, 4, EpochAction::ForceAccept));
+    assert_eq!((update.content.as_str(), update.candidate.as_ref()), ("Keep it short.", None));
+    assert!(messages(&report).iter().any(|text| text.contains("no text with it is in the folder")));
+    assert_eq!(view.meta_skills[0].content, "Prefer small edits.");
+    assert_eq!(view.versions.len(), 2);
+}
+
+#[tokio::test]
+async fn a_gated_slow_update_is_a_version_with_its_attempts_and_later_steps_go_on_from_it() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    let guided = format!(
+        "{BETTER}\n\n<!-- SLOW_UPDATE_START -->\nKeep it short.\n<!-- SLOW_UPDATE_END -->\n"
+    );
+    run.reject(1);
+    run.text("skills/skill_v0001.md", INITIAL);
+    run.accept(2);
+    run.text("skills/skill_v0002.md", &guided);
+    run.text("slow_update/epoch_01/candidate_skill.md", &guided);
+    let scores = [("v1", 1.0, 1.0), ("v2", 1.0, 0.5)];
+    run.rollout("slow_update/epoch_01/selection_eval", &scores);
+    run.json(
+        "slow_update/epoch_01/slow_result.json",
+        &json!({"action": "accept", "slow_update_content": "Keep it short.", "reasoning": "r",
+            "candidate_hash": Sha256Hex::of(&guided).short(), "selection_hard": 1.0, "selection_soft": 0.75}),
+    );
+    let side =
+        |hard: u8| json!({"hard": hard, "soft": hard, "predicted_answer": "a", "fail_reason": ""});
+    run.json(
+        "slow_update/epoch_01/comparison_pairs.json",
+        &json!([{"id": "t1", "category": "improved", "prev": side(0), "curr": side(1)},
+            {"id": "t2", "category": "stable_success", "prev": side(1), "curr": side(1)},
+            {"id": "t3", "category": "odd"}]),
+    );
+    run.rollout("slow_update/epoch_01/rollout_prev", &[("t1", 0.0, 0.0), ("t2", 1.0, 1.0)]);
+    run.rollout("slow_update/epoch_01/rollout_curr", &[("t1", 1.0, 1.0), ("t2", 1.0, 1.0)]);
+    run.reject(3);
+    run.text("skills/skill_v0003.md", &guided);
+    let report = scene.import(&run).await;
+    let view = scene.store().view(&report.run).await.expect("a view");
+    let guided = Sha256Hex::of(&guided);
+    let update = &view.slow_updates[0];
+    assert_eq!((update.version, update.candidate.as_ref()), (2, Some(&guided)));
+    assert_eq!((update.current_score, update.current_n), (Some(1.0), Some(2)));
+    assert_eq!(update.verdict.as_ref().map(skillopt_domain::verdict::Verdict::n_broke), Some(0));
+    let versions: Vec<(u32, u32, &Sha256Hex)> =
+        view.versions.iter().map(|one| (one.version, one.step, &one.skill)).collect();
+    let (initial, better) = (Sha256Hex::of(INITIAL), Sha256Hex::of(BETTER));
+    assert_eq!(versions, [(0, 0, &initial), (1, 2, &better), (2, 2, &guided)]);
+    assert_eq!(view.steps[1].skill, better, "a step ends before the guidance");
+    assert_eq!(view.steps[2].current_n, Some(2), "the guided text was measured");
+    let comparison = &view.comparisons[0];
+    assert_eq!((comparison.n_tried, comparison.sets.len()), (3, 2));
+    assert_eq!((&comparison.previous, &comparison.current), (&initial, &better));
+    let counts = PairCategory::ALL.map(|category| comparison.count(category));
+    assert_eq!(counts, [0, 0, 1, 1]);
+    assert!(messages(&report).iter().any(|text| text.contains("comparison_pairs.json, row 3")));
+    let attempts = scene.attempts(&report.run).await;
+    assert!(attempts.iter().any(|row| row.skill == guided && row.step == 2));
+    let detail = scene.store().step_detail(&report.run, 3).await.expect("a step");
+    assert_eq!(detail.before, Some(guided));
+}
+
+#[tokio::test]
+async fn a_note_that_is_not_true_any_more_goes_with_the_next_import() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.accept(1);
+    let summary = "{\"version\": ";
+    run.text("summary.json", summary);
+    let first = scene.import(&run).await;
+    let origin = async || {
+        let origin = scene.store().import_origin(&first.run).await.expect("read");
+        origin.expect("an origin").findings
+    };
+    let says = |findings: &[Finding]| findings.iter().any(|one| one.file == "summary.json");
+    assert!(says(&origin().await));
+    fs::remove_file(run.file("summary.json")).expect("removed");
+    scene.import(&run).await;
+    assert!(!says(&origin().await), "{:?}", origin().await);
+    let view = scene.store().view(&first.run).await.expect("a view");
+    assert_eq!(view.warnings, Vec::<String>::new(), "what was found is no event");
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_would_be_and_writes_nothing() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
+    run.accept(1);
+    let dry = async |run: &PythonRun| {
+        scene.hosting.import(run.path(), "tester", ImportMode::DryRun).await.expect("read")
+    };
+    let report = dry(&run).await;
+    assert_eq!((report.change, report.is_dry_run), (ImportChange::New, true));
+    assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
+    let real = scene.import(&run).await;
+    assert_eq!((&real.run, &real.findings), (&report.run, &report.findings));
+    assert_eq!(dry(&run).await.change, ImportChange::Unchanged);
+    run.reject(2);
+    assert_eq!(dry(&run).await.change, ImportChange::Updated);
+    let view = scene.store().view(&real.run).await.expect("a view");
+    assert_eq!(view.n_steps, 1);
 }
 
 #[tokio::test]
@@ -317,7 +412,7 @@ async fn an_empty_region_changes_no_result_and_guidance_does() {
     let region = |text: &str| {
         format!("{BETTER}\n\n<!-- SLOW_UPDATE_START -->\n{text}\n<!-- SLOW_UPDATE_END -->\n")
     };
-    for (text, expect) in [("", (Some(2), 1)), ("Keep it short.", (None, 0))] {
+    for (text, expect) in [("", (Some(2), Some(1))), ("Keep it short.", (None, None))] {
         let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
         run.accept(1);
         run.skip(2);
@@ -381,8 +476,9 @@ async fn a_broken_file_is_named_and_the_rest_is_imported(
     let told = messages(&report);
     assert!(told.iter().any(|text| text.contains(expect)), "{told:#?}");
     assert_eq!(report.n_steps, n_steps);
-    let view = scene.store().view(&report.run).await.expect("a view");
-    assert!(view.warnings.iter().any(|warning| warning.contains(expect)), "stored with the run");
+    let origin = scene.store().import_origin(&report.run).await.expect("read").expect("an origin");
+    let kept = origin.findings.iter().any(|one| one.to_string().contains(expect));
+    assert!(kept, "kept with the run");
 }
 
 #[tokio::test]
@@ -471,7 +567,7 @@ async fn gaps_between_steps_are_ranges_and_absurd_numbers_are_refused() {
 async fn one_folder_is_read_at_a_time() {
     let (scene, run) = (Scene::new().await, PythonRun::started(Version::V02));
     let turn = ONE_AT_A_TIME.acquire().await.expect("a turn");
-    let mut waiting = Box::pin(scene.hosting.import(run.path(), "tester"));
+    let mut waiting = Box::pin(scene.hosting.import(run.path(), "tester", ImportMode::Write));
     let early =
         std::future::poll_fn(|ctx| std::task::Poll::Ready(waiting.as_mut().poll(ctx))).await;
     assert!(early.is_pending());
@@ -485,7 +581,8 @@ async fn a_folder_with_only_a_history_still_has_its_curves() {
     let (scene, whole) = (Scene::new().await, PythonRun::finished(Version::V02));
     let bare = tempfile::tempdir().expect("a folder");
     fs::copy(whole.file("history.json"), bare.path().join("history.json")).expect("copied");
-    let report = scene.hosting.import(bare.path(), "tester").await.expect("imported");
+    let report =
+        scene.hosting.import(bare.path(), "tester", ImportMode::Write).await.expect("imported");
     let view = scene.store().view(&report.run).await.expect("a view");
     assert_eq!((view.n_steps, view.baseline), (4, None));
     assert_eq!(view.steps[1].candidate_score, Some(0.5));
@@ -550,9 +647,11 @@ async fn symlinks_in_a_folder_are_named_and_not_followed() {
 async fn what_is_no_run_folder_is_refused_and_nothing_is_written() {
     let scene = Scene::new().await;
     let empty = tempfile::tempdir().expect("a folder");
-    let refused = scene.hosting.import(empty.path(), "tester").await.expect_err("refused");
+    let refused =
+        scene.hosting.import(empty.path(), "tester", ImportMode::Write).await.expect_err("refused");
     assert!(matches!(refused, ImportError::NoRun(_)), "{refused}");
-    let missing = scene.hosting.import(&empty.path().join("none"), "tester").await;
+    let missing =
+        scene.hosting.import(&empty.path().join("none"), "tester", ImportMode::Write).await;
     assert!(matches!(missing, Err(ImportError::Open { .. })));
     assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
 }
@@ -563,7 +662,8 @@ async fn a_config_of_another_program_is_no_run_folder() {
     let other = tempfile::tempdir().expect("a folder");
     let config = json!({"auths": {"host": {"auth": "sk-in-clear"}}, "credsStore": "desktop", "psFormat": "table"});
     fs::write(other.path().join("config.json"), config.to_string()).expect("written");
-    let refused = scene.hosting.import(other.path(), "tester").await.expect_err("refused");
+    let refused =
+        scene.hosting.import(other.path(), "tester", ImportMode::Write).await.expect_err("refused");
     assert!(matches!(refused, ImportError::NoRun(_)), "{refused}");
     assert!(refused.to_string().contains("no config.json with a setting of a run"), "{refused}");
     assert_eq!(scene.store().counts().await.expect("counts").runs, 0);
@@ -579,8 +679,7 @@ async fn an_imported_run_is_not_resumed_and_its_folder_is_not_trained_in() {
         scene.hosting.drive(&report.run, leash, tokio_util::sync::CancellationToken::new()).await;
     let refused = driven.expect_err("refused").to_string();
     assert!(refused.starts_with("an imported run cannot be resumed"), "{refused}");
-    let wanted = skillopt_domain::config::resolve(&[]).expect("defaults");
-    let existing = scene.hosting.existing(run.path(), &wanted).await.expect("looked");
+    let existing = scene.hosting.existing(run.path()).await.expect("looked");
     assert!(matches!(existing, crate::host::Existing::Foreign), "{existing:?}");
     assert_eq!(run.row_at(0)["step"], 1);
 }

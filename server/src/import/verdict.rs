@@ -55,6 +55,7 @@ pub(super) fn read(
         current_score: walk.current_score.or_else(|| current.map(|mean| reader.project(mean))),
         candidate_score: scores.gate,
         n_not_compared: compared.as_ref().map_or(0, |verdict| verdict.n_not_compared),
+        changes_unknown: compared.is_none(),
         changes: compared.map(|verdict| verdict.changes).unwrap_or_default(),
         reused,
         reason,
@@ -95,7 +96,7 @@ impl Scores {
 }
 
 /// The tasks that changed, by our own gate's arithmetic; `None` without the results of both skills.
-fn compare(reader: &Reader, walk: &Walk, candidate: &Sha256Hex) -> Option<Verdict> {
+pub(super) fn compare(reader: &Reader, walk: &Walk, candidate: &Sha256Hex) -> Option<Verdict> {
     let (current, candidate) =
         (reader.selection_of(&walk.measured), reader.selection_of(candidate));
     let best = reader.selection_of(&walk.best);

@@ -79,6 +79,11 @@ impl Server {
         self.home.path().join("adopt")
     }
 
+    /// The data directory; several processes may use it.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
     pub(crate) fn log_path(&self) -> PathBuf {
         self.home.path().join("server.log")
     }

@@ -4,8 +4,17 @@ use crate::harness::{Browser, Server, Stage, soon};
 use anyhow::ensure;
 
 const PHONE_PX: u32 = 360;
-const TABS: [&str; 7] =
-    ["", "/steps", "/skill", "/rejected", "/trajectories", "/config", "/events"];
+const TABS: [&str; 9] = [
+    "",
+    "/steps",
+    "/skill",
+    "/skill?view=blame",
+    "/rejected",
+    "/tasks",
+    "/trajectories",
+    "/config",
+    "/events",
+];
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let fresh = Server::start().await?;
@@ -13,8 +22,9 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
         ["/", "/runs"].map(|path| (fresh.url(path), format!("{path} before the first run")));
     let (browser, server, id) = stage.finished_run().await?;
     let tabs = TABS.map(|tab| format!("/runs/{id}{tab}"));
-    let paths =
-        ["/", "/runs", "/launch", "/no-such-page"].map(str::to_owned).into_iter().chain(tabs);
+    let with_run = [format!("/compare?runs={id}"), format!("/launch?fork={id}")];
+    let pages = ["/", "/runs", "/launch", "/compare", "/no-such-page"].map(str::to_owned);
+    let paths = pages.into_iter().chain(with_run).chain(tabs);
     let full = paths.map(|path| (server.url(&path), path.replace(id.as_str(), "ID")));
     let mut faults = Vec::new();
     for (url, name) in empty.into_iter().chain(full) {

@@ -121,6 +121,17 @@ impl PairPolicy {
     }
 }
 
+/// Whose rules a run follows where ours and those of the Python system differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compat {
+    /// Ours.
+    #[default]
+    None,
+    /// The Python system's, faults that shape a result included.
+    Python,
+}
+
 /// Tasks that are tried with the skills of two epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longitudinal {

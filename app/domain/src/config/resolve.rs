@@ -91,6 +91,17 @@ impl Resolved {
             .map_or(&Value::Null, |found| &found.value)
     }
 
+    /// The value of a key; its default when the config is older than the key.
+    #[must_use]
+    pub fn value_or_default(&self, path: &str) -> Value {
+        let known = self.values.iter().find(|value| value.path == path);
+        match (known, find_key(path)) {
+            (Some(known), _) => known.value.clone(),
+            (None, Some(spec)) => default_of(spec),
+            (None, None) => Value::Null,
+        }
+    }
+
     /// Where the value of a key came from.
     #[must_use]
     pub fn place(&self, path: &str) -> Option<&Place> {

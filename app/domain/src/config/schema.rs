@@ -104,7 +104,7 @@ use KeyKind::{Bool, Choice, Float, Int, Json, Path, Text};
 
 const COUNT: KeyKind = Int { min: 0, max: 1_000_000_000 };
 const POSITIVE: KeyKind = Int { min: 1, max: 1_000_000 };
-const BACKENDS: KeyKind = Choice { options: &["openai_compatible", "mock"] };
+const BACKENDS: KeyKind = Choice { options: &["openai_compatible", "mock", "replay"] };
 const TOKEN_PARAM: KeyKind = Choice { options: &["auto", "max_tokens", "max_completion_tokens"] };
 const TEMPERATURE: KeyKind = Float { min: 0.0, max: 2.0 };
 const TIMEOUT: KeyKind = Float { min: 0.1, max: 86_400.0 };
@@ -241,7 +241,7 @@ pub const KEYS: &[KeySpec] = &[
         BACKENDS,
         "",
         Models,
-        "Performs the tasks; openai_compatible when empty. `mock` is a simulation that needs no key.",
+        "Performs the tasks; openai_compatible when empty. `mock` is a simulation that needs no key; `replay` answers from model.cassette.",
     ),
     key("model.target", "Target model", Text, "", Models, "The model's name at its endpoint."),
     key(
@@ -259,6 +259,14 @@ pub const KEYS: &[KeySpec] = &[
         "",
         Models,
         "The model's name at its endpoint.",
+    ),
+    key(
+        "model.cassette",
+        "Cassette",
+        Path,
+        "",
+        Models,
+        "For the backend `replay`: the file with recorded replies. Nothing is sent to any model.",
     ),
     key(
         "model.openai_compatible_base_url",
@@ -699,7 +707,7 @@ pub const KEYS: &[KeySpec] = &[
         Choice { options: &["none", "python"] },
         "none",
         Advanced,
-        "`python` takes the Python system's default where ours is stricter: guidance between epochs is not gated.",
+        "`python` follows the Python system's rules for edits, budgets, gate, memory and regions; see docs/replay.md.",
     ),
     unit(
         key(

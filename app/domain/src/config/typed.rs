@@ -1,8 +1,8 @@
 //! The typed configuration that the engine and its adapters work with.
 
 use super::modes::{
-    AppendixSource, Density, Longitudinal, LrControl, PairPolicy, SkillAware, SlowUpdateMode,
-    UpdateMode, leading_words,
+    AppendixSource, Compat, Density, Longitudinal, LrControl, PairPolicy, SkillAware,
+    SlowUpdateMode, UpdateMode, leading_words,
 };
 use super::resolve::{ConfigProblem, Resolved};
 use super::value::{Place, Value};
@@ -31,6 +31,12 @@ pub struct RunConfig {
     pub limits: Limits,
     /// Section `env`.
     pub env: SearchQaEnv,
+    /// Whose rules the run follows.
+    #[serde(default)]
+    pub compat: Compat,
+    /// Path of the cassette that `replay` answers from; empty for none.
+    #[serde(default)]
+    pub cassette: String,
 }
 
 /// Which adapter serves a role.
@@ -41,6 +47,8 @@ pub enum BackendKind {
     OpenaiCompatible,
     /// The deterministic simulation.
     Mock,
+    /// Recorded replies.
+    Replay,
 }
 
 impl BackendKind {
@@ -50,6 +58,7 @@ impl BackendKind {
         match self {
             Self::OpenaiCompatible => "openai_compatible",
             Self::Mock => "mock",
+            Self::Replay => "replay",
         }
     }
 }
@@ -102,10 +111,10 @@ pub struct ModelRole {
 }
 
 impl ModelRole {
-    /// The model is a simulation, no real model.
+    /// No real model answers: a simulation does, or a recording.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
-        self.backend == BackendKind::Mock
+        self.backend != BackendKind::OpenaiCompatible
     }
 }
 
@@ -308,6 +317,11 @@ impl RunConfig {
             evaluation: reader.evaluation(),
             limits: reader.limits(),
             env: reader.env(),
+            compat: match reader.text("train.compat").as_str() {
+                "python" => Compat::Python,
+                _ => Compat::None,
+            },
+            cassette: reader.text("model.cassette"),
         };
         let problems = config.problems(&reader);
         if problems.is_empty() { Ok(config) } else { Err(problems) }
@@ -322,6 +336,12 @@ impl RunConfig {
         }
     }
 
+    /// The run follows the rules of the Python system.
+    #[must_use]
+    pub fn is_python(&self) -> bool {
+        self.compat == Compat::Python
+    }
+
     fn problems(&self, reader: &Reader<'_>) -> Vec<ConfigProblem> {
         let mut found = Vec::new();
         let mut add = |path: &str, message: String| {
@@ -332,6 +352,14 @@ impl RunConfig {
         if self.optimizer.min_learning_rate > self.optimizer.learning_rate {
             let highest = self.optimizer.learning_rate;
             add("optimizer.min_learning_rate", format!("must be at most the highest, {highest}"));
+        }
+        let replays = Role::ALL.iter().any(|role| self.role(*role).backend == BackendKind::Replay);
+        if replays && self.cassette.is_empty() {
+            add(
+                "model.cassette",
+                "needs the file to replay; `skillopt runs cassette RUN --output FILE` writes one"
+                    .into(),
+            );
         }
         for role in Role::ALL {
             let model = self.role(role);
@@ -434,8 +462,11 @@ impl Reader<'_> {
     fn role(&self, role: Role) -> ModelRole {
         let own = self.text(&format!("model.{role}_backend"));
         let word = if own.is_empty() { self.text("model.backend") } else { own };
-        let backend =
-            if word == "mock" { BackendKind::Mock } else { BackendKind::OpenaiCompatible };
+        let backend = match word.as_str() {
+            "mock" => BackendKind::Mock,
+            "replay" => BackendKind::Replay,
+            _ => BackendKind::OpenaiCompatible,
+        };
         let own_url = self.text(&format!("model.{role}_openai_compatible_base_url"));
         let base_url = if own_url.is_empty() {
             self.text("model.openai_compatible_base_url")
@@ -446,11 +477,12 @@ impl Reader<'_> {
             Role::Target => self.count("env.max_completion_tokens"),
             Role::Optimizer => self.count("model.optimizer_max_completion_tokens"),
         };
-        let simulated = backend == BackendKind::Mock;
+        let simulated = backend != BackendKind::OpenaiCompatible;
+        let stand_in = if backend == BackendKind::Replay { "replay" } else { "sim" };
         let model = self.text(&format!("model.{role}"));
         ModelRole {
             backend,
-            model: if simulated && model.is_empty() { format!("sim-{role}") } else { model },
+            model: if simulated && model.is_empty() { format!("{stand_in}-{role}") } else { model },
             base_url: if simulated {
                 String::new()
             } else {

@@ -3,8 +3,8 @@
 use super::{Json, JsonError, from_str};
 use crate::api::{
     About, AdoptPreview, ConfigCheck, ConfigView, Curves, Page, Preset, Problem, ProblemCode,
-    Receipt, RejectedEdit, RunDetail, RunSummary, SkillText, StepDetail, Trajectory,
-    TrajectoryPage,
+    Receipt, RejectedEdit, RejectedPage, RunDetail, RunSummary, SkillBlame, SkillText, StepDetail,
+    TaskMatrix, Trajectory, TrajectoryPage, TrajectoryPair,
 };
 use crate::epoch::FinalSelection;
 use crate::event::{EventKind, Progress, RunEvent};
@@ -130,6 +130,32 @@ fn outcomes_share_the_object_of_their_task(#[case] text: &str) {
 }
 
 #[test]
+fn evidence_is_read() {
+    let told = format!(
+        r#"{{"row":{ROW},"messages":[],"prompt_tokens":null,"completion_tokens":2,"latency_ms":3,"attempts":1}}"#
+    );
+    check::<TrajectoryPair>(&format!(
+        r#"{{"left":{told},"right":{told},"same":[0,2],"skill":{{"lines":[],"n_added":0,"n_removed":0,"eol_change":null}}}}"#
+    ));
+    check::<TaskMatrix>(
+        r#"{"purposes":["train","selection"],"columns":[{"place":3,"step":2,"version":null,"is_best":false,"skill":"$SHA","repeat":0,"n_passed":1,"n":2,"n_fixed":1,"n_broke":0,"base":1}],"n_columns":9,"rows":[{"task":"t","title":"T","n_fixed":1,"n_broke":0,"cells":[{"state":"fixed","soft":0.5,"id":7,"against":4},{"state":"missing"}]}],"first_row":0,"n_rows":1,"counts":[1,1,0,0,0],"ends":{"first":0,"last":8,"versions":[0,4],"n_fixed":1,"n_broke":0,"n_passed":0,"n_failed":0}}"#,
+    );
+    check::<SkillBlame>(
+        r#"{"version":2,"skill":"$SHA","lines":[{"text":"a","origin":0},{"text":"b","origin":1,"before":0}],"origins":[{"origin":"initial","version":0,"n_lines":1,"edit":null,"reason":"","n_trajectories":null},{"origin":"edit","step":3,"number":1,"version":2,"n_lines":1,"edit":{"op":"append","content":"b","support_count":1,"source_type":"failure","merge_level":0},"reason":"r","n_trajectories":5}]}"#,
+    );
+    check::<RejectedPage>(r#"{"items":[],"next":null,"total":0,"n_gate":1,"n_not_applied":2}"#);
+}
+
+#[test]
+fn a_measurement_knows_what_it_took_and_older_rows_do_not() {
+    let row = r#"{"seq":1,"at_ms":1,"key":"baseline","type":"baseline","skill":"$SHA","score":null,"gate_score":null,"counts":{"passed":0,"failed":0,"refused":0,"errors":1},"set":"s","cost":{"wall_ms":9,"spend":$SPEND}}"#;
+    let with: RunEvent = check(row);
+    let without: RunEvent = check(&row.replace(r#","cost":{"wall_ms":9,"spend":$SPEND}"#, ""));
+    assert_eq!(RunView::of(&[with]).costs.len(), 1);
+    assert_eq!(RunView::of(&[without]).costs, []);
+}
+
+#[test]
 fn the_other_answers_are_read() {
     check::<About>(r#"{"version":"1","data_dir":"/d","adopt_roots":["/a"],"n_runs":3}"#);
     let problem: Problem = check(
@@ -137,7 +163,7 @@ fn the_other_answers_are_read() {
     );
     assert_eq!(problem.code, ProblemCode::BadConfig);
     check::<RejectedEdit>(
-        r#"{"step":1,"report":{"op":"append","content":"c","support_count":1,"source_type":"success","merge_level":0,"status":"over_budget","detail":""},"reason":"r","before":0.5,"after":null,"n":4,"n_fixed":0,"n_broke":1,"proposed_again_in":[2,3]}"#,
+        r#"{"step":1,"number":2,"report":{"op":"append","content":"c","support_count":1,"source_type":"success","merge_level":0,"status":"over_budget","detail":""},"reason":"r","before":0.5,"after":null,"n":4,"n_fixed":0,"n_broke":1,"n_proposed_again":2,"proposed_again_in":[2,3]}"#,
     );
     check::<ConfigCheck>(
         r#"{"problems":[],"warnings":[],"checks":[{"label":"l","state":"failed","figure":"f","detail":"d"}],"forecast":{"n_train":1,"n_selection":2,"n_test":3,"steps_per_epoch":1,"total_steps":1,"target_calls_max":9,"optimizer_calls_max":8}}"#,

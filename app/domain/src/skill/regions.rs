@@ -44,7 +44,9 @@ impl Region {
         self.markers().1 == text.trim()
     }
 
-    fn markers(self) -> (&'static str, &'static str) {
+    /// The lines that open and close the region.
+    #[must_use]
+    pub fn markers(self) -> (&'static str, &'static str) {
         match self {
             Self::SlowUpdate => REGIONS[0],
             Self::Appendix => REGIONS[1],

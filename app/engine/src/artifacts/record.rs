@@ -23,12 +23,26 @@ pub(super) fn report_row(index: u32, report: &EditReport) -> Value {
 
 /// The Python system's word where it has one for the same thing.
 fn python_status(report: &EditReport) -> String {
+    // By the rules of the Python system the detail is its word.
+    if ["applied_", "skipped_"].iter().any(|start| report.detail.starts_with(start)) {
+        return report.detail.clone();
+    }
     match report.status {
         EditStatus::Applied => format!("applied_{}", report.edit.op.as_str()),
         EditStatus::Protected => "skipped_protected_region".to_owned(),
         EditStatus::UnknownOp => "skipped_unknown_op".to_owned(),
         EditStatus::NotFound => format!("skipped_{}_target_not_found", report.edit.op.as_str()),
         other => format!("skipped_{}", other.as_str()),
+    }
+}
+
+/// The budget of a step; `None` where there is none: without a schedule, and where nothing was proposed, so that the
+/// optimizer was not asked for one.
+fn budget(control: LrControl, facts: &StepFacts) -> Option<u32> {
+    match control {
+        LrControl::Fixed => Some(facts.budget),
+        LrControl::Autonomous => facts.decision.as_ref().map(|_| facts.budget),
+        LrControl::None => None,
     }
 }
 
@@ -53,7 +67,7 @@ pub(super) fn history_row(
         "n_patches": facts.reflection.n_failure_patches + facts.reflection.n_success_patches,
         "n_failure_patches": facts.reflection.n_failure_patches,
         "n_success_patches": facts.reflection.n_success_patches,
-        "edit_budget": (control != LrControl::None).then_some(facts.budget),
+        "edit_budget": budget(control, facts),
         "lr_control_mode": control.as_str(),
         "action": summary.action.as_str(),
         "reason": summary.reason,
@@ -95,7 +109,8 @@ pub(super) fn history_row(
         row["rewrite_change_summary"] = json!(rewrite.change_summary);
         row["rewrite_status"] = json!(rewrite.status.as_str());
     }
-    if let Some(appendix) = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref()) {
+    let own = facts.updated.as_ref().and_then(|updated| updated.appendix.as_ref());
+    if let Some(appendix) = own.or(facts.appendix.as_ref()) {
         row["n_execution_lapse_notes"] = json!(facts.reflection.lapse_notes.len());
         row["n_appendix_notes_added"] = json!(appendix.n_added);
         row["n_appendix_notes_total"] = json!(appendix.notes.len());
@@ -115,12 +130,13 @@ fn edits(updated: &Updated) -> impl Iterator<Item = &Edit> {
     updated.reports.iter().map(|report| &report.edit)
 }
 
-pub(super) fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
+/// The Python system counts all edits that were chosen as rejected; here it is those that were in the candidate.
+pub(super) fn digest(facts: &StepFacts, summary: &StepSummary, is_python: bool) -> Value {
     let mut digest = json!({
         "step": facts.step,
         "action": summary.action.as_str(),
         "n_total": facts.counts.total(),
-        "n_fail": facts.counts.failed,
+        "n_fail": facts.n_failed(is_python),
         "failure_patterns": facts.reflection.patterns.iter().map(|pattern| json!({
             "pattern": pattern.pattern, "count": pattern.count, "task_ids": pattern.tasks,
         })).collect::<Vec<_>>(),
@@ -134,7 +150,7 @@ pub(super) fn digest(facts: &StepFacts, summary: &StepSummary) -> Value {
                 .updated
                 .iter()
                 .flat_map(|updated| &updated.reports)
-                .filter(|report| report.status == EditStatus::Applied)
+                .filter(|report| is_python || report.status == EditStatus::Applied)
                 .map(|report| json!({
                     "op": report.edit.op.as_str(),
                     "content": report.edit.content,

@@ -14,7 +14,7 @@ use crate::rewrite::{WriteOrder, work_in};
 use crate::run::{Run, TrainError};
 use crate::schedule::edit_budget;
 use crate::select::{Budget, SelectOrder, Selection, select};
-use crate::update::{Updated, apply_edits, take_text};
+use crate::update::{Updated, apply_edits, take_text, take_text_as_python};
 use skillopt_domain::config::{LrControl, Optimizer, UpdateMode};
 use skillopt_domain::event::EventKind;
 use skillopt_domain::outcome::Sample;
@@ -30,6 +30,34 @@ pub(super) struct Hints<'a> {
 pub(super) fn scheduled(config: &Optimizer, step: u32, shape: RunShape) -> Option<u32> {
     (config.budget_control() == LrControl::Fixed)
         .then(|| edit_budget(config, step, shape.total_steps))
+}
+
+/// The number of items that analysts may propose: the budget of the step; for the Python system always the highest.
+pub(super) fn most_proposed(run: &Run<'_>, scheduled: Option<u32>) -> Option<u32> {
+    if run.is_python() { Some(run.input.config.optimizer.learning_rate) } else { scheduled }
+}
+
+/// Who settles the budget. The Python system uses its schedule also where nobody should set a budget, and moves on in
+/// it with each use.
+fn budget_of<'a>(
+    run: &Run<'_>,
+    state: &mut TrainState,
+    facts: &StepFacts,
+    evidence: Evidence<'a>,
+) -> Budget<'a> {
+    let config = &run.input.config.optimizer;
+    if let Some(python) = state.python.as_mut()
+        && config.update_mode != UpdateMode::FullRewriteMinibatch
+        && config.lr_control != LrControl::Autonomous
+    {
+        let position = python.next_position();
+        return Budget::Scheduled(edit_budget(config, position, facts.total_steps));
+    }
+    match config.budget_control() {
+        LrControl::Fixed => Budget::Scheduled(facts.budget),
+        LrControl::Autonomous => Budget::ByOptimizer(evidence),
+        LrControl::None => Budget::Unlimited,
+    }
 }
 
 /// Merges all patches of a step into one list.
@@ -74,15 +102,12 @@ pub(super) async fn choose(
 ) -> Result<Selection, TrainError> {
     let (step, control) = (state.step, run.input.config.optimizer.budget_control());
     let evidence = Evidence { rollout: facts.rollout, previous_steps: hints.previous_steps };
+    let budget = budget_of(run, state, facts, evidence);
     let order = SelectOrder {
         step,
         skill: &state.skills.current,
         items,
-        budget: match control {
-            LrControl::Fixed => Budget::Scheduled(facts.budget),
-            LrControl::Autonomous => Budget::ByOptimizer(evidence),
-            LrControl::None => Budget::Unlimited,
-        },
+        budget,
         memory: &state.memory,
         sample: hints.sample.clone(),
     };
@@ -114,7 +139,7 @@ pub(super) async fn make_candidate(
 ) -> Result<Updated, TrainError> {
     let skill = &state.skills.current;
     match run.input.config.optimizer.update_mode {
-        UpdateMode::Patch => Ok(apply_edits(skill, selection, &state.buffer)),
+        UpdateMode::Patch => Ok(apply_edits(skill, selection, &state.buffer, run.is_python())),
         UpdateMode::RewriteFromSuggestions => {
             let order = WriteOrder {
                 step: state.step,
@@ -123,6 +148,9 @@ pub(super) async fn make_candidate(
                 sample: hints.sample.clone(),
             };
             work_in(run, order, &selection).await
+        }
+        UpdateMode::FullRewriteMinibatch if run.is_python() => {
+            Ok(take_text_as_python(skill, &selection.ordered))
         }
         UpdateMode::FullRewriteMinibatch => Ok(take_text(skill, &selection.ordered)),
     }

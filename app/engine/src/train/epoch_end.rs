@@ -4,13 +4,14 @@
 use super::TrainState;
 use super::longitudinal::{CompareOrder, Pairs, compare};
 use super::memory::{MemoryOrder, renew};
+use super::python::inject_placeholder;
 use super::slow_update::{SlowOrder, update_slowly};
 use crate::run::{Run, TrainError};
 use serde_json::json;
 use skillopt_domain::config::SlowUpdateMode;
 use skillopt_domain::event::EventKind;
 use skillopt_domain::run::Phase;
-use skillopt_domain::spend::SpendByRole;
+use skillopt_domain::spend::{SpendByRole, Spent};
 use std::time::Duration;
 
 /// Ends an epoch.
@@ -24,7 +25,10 @@ pub(super) async fn end_epoch(
     // The last epoch's memory would have no reader.
     let memory = config.optimizer.meta_skill && epoch < config.train.num_epochs;
     if epoch < 2 {
-        skip_first(run, epoch, slow, memory).await?;
+        skip_first(run, epoch, slow && !run.is_python(), memory).await?;
+        if slow && run.is_python() {
+            inject_placeholder(run, state, epoch).await?;
+        }
     } else if slow || memory {
         compare_and_write(run, state, epoch, Wanted { slow, memory }).await?;
     }
@@ -99,8 +103,14 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
-    fn start(run: &Run<'_>) -> Self {
+    pub(super) fn start(run: &Run<'_>) -> Self {
         Self { since: run.ports.clock.monotonic(), spent: run.calls.meter.spend() }
+    }
+
+    /// Time and spend so far.
+    pub(super) fn spent(&self, run: &Run<'_>) -> Spent {
+        let (wall_ms, spend) = self.read(run);
+        Spent { wall_ms, spend }
     }
 
     /// Milliseconds and spend so far.

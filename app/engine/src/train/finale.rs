@@ -1,6 +1,7 @@
 //! After the last step: last and best skill are compared, and then measured on the test split.
 
 use super::TrainState;
+use super::epoch_end::Stopwatch;
 use super::judge::bonus;
 use crate::evaluate::{MeasureOrder, measure, measured};
 use crate::gate::{GateInput, compare_last};
@@ -8,7 +9,7 @@ use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
 use skillopt_domain::config::SlowUpdateMode;
 use skillopt_domain::epoch::FinalSelection;
-use skillopt_domain::event::{EventKind, TestedSkill};
+use skillopt_domain::event::{EventKind, Measured, TestedSkill};
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::Phase;
 use skillopt_domain::skill::SkillDoc;
@@ -19,6 +20,11 @@ pub(super) async fn select_finally(
     run: &Run<'_>,
     state: &mut TrainState,
 ) -> Result<(), TrainError> {
+    if let Some(mut python) = state.python.take() {
+        let selected = super::python::select_finally(run, state, &mut python).await;
+        state.python = Some(python);
+        return selected;
+    }
     if state.skills.current.text() == state.skills.best.text() {
         return Ok(());
     }
@@ -108,8 +114,10 @@ async fn test(
         repeat: 0,
         when_broken: WhenBroken::FailRun,
     };
+    let stopwatch = Stopwatch::start(run);
     let rollouts = measure(run, order).await?;
-    let measured = measured(run, skill, &rollouts.set);
+    let cost = Some(stopwatch.spent(run));
+    let measured = Measured { cost, ..measured(run, skill, &rollouts.set) };
     state.artifacts.write_test_summary(run, dir, &rollouts).await?;
     state.artifacts.remember_test(which, measured.score);
     run.emit(key, EventKind::Tested { which, measured }).await

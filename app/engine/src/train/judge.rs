@@ -30,6 +30,8 @@ pub(super) struct Judged {
     pub(super) set: String,
     /// The candidate's attempts; nothing when they were made earlier in this run.
     pub(super) counts: OutcomeCounts,
+    /// The candidate is the best skill now.
+    pub(super) is_best: bool,
 }
 
 /// Measures the candidate, unless this run knows its text already, and gates it.
@@ -38,6 +40,11 @@ pub(super) async fn judge(
     state: &mut TrainState,
     order: JudgeOrder<'_>,
 ) -> Result<Judged, TrainError> {
+    if let Some(mut python) = state.python.take() {
+        let judged = super::python::judge(run, state, &mut python, order).await;
+        state.python = Some(python);
+        return judged;
+    }
     if let Some((verdict, set)) = order.known {
         return recalled(run, state, verdict, set).await;
     }
@@ -47,6 +54,17 @@ pub(super) async fn judge(
         Some(set) => set,
         None => measure_candidate(run, state, &order).await?,
     };
+    judge_outcomes(run, state, &order, set, reused)
+}
+
+/// Gates a measured candidate.
+pub(super) fn judge_outcomes(
+    run: &Run<'_>,
+    state: &mut TrainState,
+    order: &JudgeOrder<'_>,
+    set: RolloutSet,
+    reused: bool,
+) -> Result<Judged, TrainError> {
     let counts = OutcomeCounts::of(&set.outcomes);
     let verdict = gate(&GateInput {
         current: state.outcomes(&state.skills.current),
@@ -66,7 +84,8 @@ pub(super) async fn judge(
         state.remember(set);
     }
     let counts = if reused { OutcomeCounts::default() } else { counts };
-    Ok(Judged { verdict, set: name, counts })
+    let is_best = verdict.action == Action::AcceptNewBest;
+    Ok(Judged { verdict, set: name, counts, is_best })
 }
 
 /// What is added to the numbers of the skills that are compared.
@@ -79,7 +98,7 @@ pub(super) fn bonus(evaluation: &Evaluation, state: &TrainState, candidate: &Ski
 }
 
 /// A verdict of an earlier attempt, with the outcomes that it kept. What broke is not remembered, as it was not then.
-async fn recalled(
+pub(super) async fn recalled(
     run: &Run<'_>,
     state: &mut TrainState,
     verdict: Verdict,
@@ -93,10 +112,11 @@ async fn recalled(
             state.remember(kept);
         }
     }
-    Ok(Judged { verdict, set, counts })
+    let is_best = verdict.action == Action::AcceptNewBest;
+    Ok(Judged { verdict, set, counts, is_best })
 }
 
-async fn measure_candidate(
+pub(super) async fn measure_candidate(
     run: &Run<'_>,
     state: &TrainState,
     order: &JudgeOrder<'_>,

@@ -4,6 +4,7 @@
 use super::TrainState;
 use crate::ports::{RolloutRecord, Task};
 use crate::prompts::one_line;
+use crate::python::is_failure;
 use crate::rng::PythonRandom;
 use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
@@ -60,14 +61,22 @@ pub(super) async fn compare(
     work.keep_wanted(config.policy);
     // Two equal texts differ in nothing: trying more tasks would only find noise.
     let differ = state.epoch_skill.text() != state.skills.current.text();
+    // The Python system looks for changes only, one task at a time, whatever the texts are.
+    let is_python = run.is_python();
+    let tops_up = match config.policy {
+        PairPolicy::Mixed => false,
+        PairPolicy::Changed => differ || is_python,
+        PairPolicy::Unchanged => differ && !is_python,
+    };
     let (mut rest, mut round) = (rest.as_slice(), 0);
-    while config.policy != PairPolicy::Mixed && differ && !rest.is_empty() {
+    while tops_up && !rest.is_empty() {
         let missing = wanted.saturating_sub(work.pairs.len());
         if missing == 0 {
             break;
         }
         let workers = usize::try_from(run.input.config.env.workers).unwrap_or(1);
-        let (next, later) = rest.split_at(rest.len().min(missing.max(workers)));
+        let size = if is_python { 1 } else { missing.max(workers) };
+        let (next, later) = rest.split_at(rest.len().min(size));
         round += 1;
         work.try_tasks(next, &format!("topup_{round}/")).await?;
         work.comparison.n_topped_up += count(next.len());
@@ -118,7 +127,7 @@ impl Work<'_, '_> {
         let is_changed =
             |task: &&&Task| fresh.iter().any(|pair| pair.category.is_change() && pair.is_of(task));
         let changed: Vec<&Task> = tasks.iter().filter(is_changed).copied().collect();
-        if !changed.is_empty() {
+        if !changed.is_empty() && !self.run.is_python() {
             let again = self.pairs_of(&changed, part, 1).await?;
             let is_steady = |pair: &Pair| {
                 !pair.category.is_change()
@@ -157,7 +166,8 @@ impl Work<'_, '_> {
             )
             .await?;
         let both = previous.records.into_iter().zip(current.records);
-        Ok(both.filter_map(|(previous, current)| Pair::of(previous, current)).collect())
+        let is_python = run.is_python();
+        Ok(both.filter_map(|(previous, current)| Pair::of(previous, current, is_python)).collect())
     }
 
     async fn roll_out(
@@ -211,9 +221,10 @@ impl Work<'_, '_> {
 
 impl Pair {
     /// `None` when one of the attempts has no score: nothing about a skill follows from it.
-    fn of(previous: RolloutRecord, current: RolloutRecord) -> Option<Self> {
-        let passed = |record: &RolloutRecord| {
-            record.outcome.outcome.score().map(|score| score.hard.get() >= 1.0)
+    fn of(previous: RolloutRecord, current: RolloutRecord, is_python: bool) -> Option<Self> {
+        let passed = |record: &RolloutRecord| match is_python {
+            true => is_failure(&record.outcome).map(|failed| !failed),
+            false => record.outcome.outcome.score().map(|score| score.hard.get() >= 1.0),
         };
         let category = PairCategory::of(passed(&previous)?, passed(&current)?);
         Some(Self { category, previous, current })

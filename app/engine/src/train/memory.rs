@@ -30,7 +30,7 @@ pub(super) async fn renew(
     state: &mut TrainState,
     order: MemoryOrder<'_>,
 ) -> Result<(), TrainError> {
-    let (content, reasoning, reason) = if order.pairs.len() == 0 {
+    let (content, reasoning, reason) = if order.pairs.len() == 0 && !run.is_python() {
         let reason = "no task shows a difference to learn from".to_owned();
         (String::new(), String::new(), reason)
     } else {
@@ -38,7 +38,8 @@ pub(super) async fn renew(
     };
     let (wall_ms, spend) = order.stopwatch.read(run);
     let written = !content.is_empty();
-    if written {
+    // The Python system reads the memory of the epoch before, and nothing older.
+    if written || run.is_python() {
         state.memory = content;
     }
     let memory = MetaSkill {

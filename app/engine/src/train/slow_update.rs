@@ -5,6 +5,7 @@ use super::TrainState;
 use super::epoch_end::{Stopwatch, key};
 use super::judge::{JudgeOrder, Judged, judge};
 use super::longitudinal::Pairs;
+use super::python::{force, forces};
 use crate::patch::text;
 use crate::ports::Purpose;
 use crate::prompts::{Prompt, PromptVars, section, system_message};
@@ -13,6 +14,7 @@ use crate::structured::{Question, ask};
 use skillopt_domain::config::{Evaluation, SlowUpdateMode};
 use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::EventKind;
+use skillopt_domain::python::with_guidance;
 use skillopt_domain::run::Phase;
 use skillopt_domain::skill::{Region, SkillDoc};
 use skillopt_domain::verdict::{Action, Verdict};
@@ -41,14 +43,22 @@ pub(super) async fn update_slowly(
         _ => None,
     };
     let mut update = ask_for_guidance(run, state, &order).await?;
-    let candidate = candidate_of(&state.skills.current, &mut update);
+    let candidate = match run.is_python() {
+        true => candidate_as_python(&state.skills.current, &update),
+        false => candidate_of(&state.skills.current, &mut update),
+    };
     if let Some(candidate) = &candidate {
         update.candidate = Some(candidate.sha());
         run.ports.journal.keep_skill(candidate.text()).await?;
         run.write(&file(order.epoch, "candidate_skill.md"), candidate.text().to_owned()).await?;
-        let decided = known.as_ref().and_then(|known| known.verdict.clone().zip(known.set.clone()));
-        let judged = judge_guidance(run, state, &order, candidate, decided).await?;
-        settle(run, state, &mut update, candidate, judged);
+        if forces(run) {
+            force(state, &mut update, candidate);
+        } else {
+            let decided =
+                known.as_ref().and_then(|known| known.verdict.clone().zip(known.set.clone()));
+            let judged = judge_guidance(run, state, &order, candidate, decided).await?;
+            settle(run, state, &mut update, candidate, judged);
+        }
     }
     fill_in(run, state, &mut update, &order.stopwatch);
     if known.is_some() {
@@ -64,7 +74,7 @@ async fn ask_for_guidance(
     state: &TrainState,
     order: &SlowOrder<'_>,
 ) -> Result<SlowUpdate, TrainError> {
-    let (guidance, reason) = if order.pairs.len() == 0 {
+    let (guidance, reason) = if order.pairs.len() == 0 && !run.is_python() {
         (Guidance::none(), "no task shows a difference to learn from".to_owned())
     } else {
         guidance(run, question(run, state, order)).await?
@@ -131,6 +141,11 @@ fn question(run: &Run<'_>, state: &TrainState, order: &SlowOrder<'_>) -> Questio
     }
 }
 
+/// The skill with the guidance, wherever that leads; `None` when there is none.
+fn candidate_as_python(current: &SkillDoc, update: &SlowUpdate) -> Option<SkillDoc> {
+    (!update.content.is_empty()).then(|| with_guidance(current, &update.content))
+}
+
 /// The skill with the guidance; `None` when there is none, or when nothing would change.
 fn candidate_of(current: &SkillDoc, update: &mut SlowUpdate) -> Option<SkillDoc> {
     if update.content.is_empty() {
@@ -160,7 +175,8 @@ async fn judge_guidance(
     let own = &run.input.config.evaluation;
     let forced = run.input.config.optimizer.slow_update == SlowUpdateMode::Forced;
     // Forced guidance is measured as well: a score always belongs to the text that stands.
-    let evaluation = Evaluation { use_gate: own.use_gate && !forced, ..own.clone() };
+    let use_gate = !forced && (own.use_gate || run.is_python());
+    let evaluation = Evaluation { use_gate, ..own.clone() };
     let judge_order = JudgeOrder {
         known,
         candidate,
@@ -199,7 +215,7 @@ fn settle(
     if action.is_accepted() {
         state.skills.accept(candidate.clone(), format!("slow_update_epoch_{:02}", update.epoch));
     }
-    if action == Action::AcceptNewBest {
+    if judged.is_best {
         state.skills.crown(state.step);
     }
     update.verdict = Some(judged.verdict);
@@ -207,7 +223,7 @@ fn settle(
 }
 
 fn fill_in(run: &Run<'_>, state: &TrainState, update: &mut SlowUpdate, stopwatch: &Stopwatch) {
-    let current = state.measurement(run, &state.skills.current);
+    let current = state.current_measurement(run);
     update.version = state.skills.version;
     update.current_score = current.as_ref().and_then(|measured| measured.gate_score);
     update.current_n = current.and_then(|measured| measured.score).map(|score| score.n);

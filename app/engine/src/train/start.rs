@@ -1,5 +1,7 @@
 //! Before the first step: the plan, one call a role, and the initial skill's score.
 
+use super::epoch_end::Stopwatch;
+use super::python::{PythonState, start};
 use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
@@ -9,7 +11,7 @@ use crate::ports::{ChatRequest, Message, ModelErrorKind, Purpose, Task};
 use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
 use crate::splits::Splits;
-use skillopt_domain::event::{EventKind, RunPlan};
+use skillopt_domain::event::{EventKind, Measured, RunPlan};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::Phase;
@@ -61,8 +63,9 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
     run.write("skills/skill_v0000.md", run.input.skill.text().to_owned()).await
 }
 
-/// Hash of all tasks of all splits, in order.
-fn data_hash(splits: &Splits) -> Sha256Hex {
+/// Hash of all tasks of all splits, in order: what a run's plan names as its data.
+#[must_use]
+pub fn data_hash(splits: &Splits) -> Sha256Hex {
     let mut text = String::new();
     for tasks in [splits.train(), splits.selection(), splits.test()] {
         for task in tasks {
@@ -116,7 +119,7 @@ pub(super) async fn preflight_role(run: &Run<'_>, role: Role) -> Result<u64, Tra
 
 pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainState, TrainError> {
     run.emit("phase/baseline", EventKind::PhaseStarted(Phase::Baseline)).await?;
-    let skill = run.input.skill.clone();
+    let (skill, stopwatch) = (run.input.skill.clone(), Stopwatch::start(run));
     let rollouts = measure_skill(
         run,
         MeasureOrder {
@@ -131,18 +134,25 @@ pub(super) async fn baseline(run: &Run<'_>, shape: RunShape) -> Result<TrainStat
         },
     )
     .await?;
-    let baseline = measured(run, &skill, &rollouts.set);
+    let cost = Some(stopwatch.spent(run));
+    let baseline = Measured { cost, ..measured(run, &skill, &rollouts.set) };
     run.emit("baseline", EventKind::Baseline(baseline.clone())).await?;
     let mut cache = SelectionCache::default();
     cache.insert(rollouts.set, [&skill.sha(); 2]);
-    Ok(TrainState {
+    let is_python = run.is_python();
+    let mut state = TrainState {
+        python: is_python.then(|| PythonState::new(&baseline)),
         step: 0,
         skills: Standing::initial(&skill),
         epoch_skill: skill,
         memory: String::new(),
-        buffer: StepBuffer::default(),
+        buffer: StepBuffer::new(is_python),
         measured: cache,
         last_was_inconclusive: false,
         artifacts: Artifacts::new(baseline, shape.steps_per_epoch),
-    })
+    };
+    if is_python {
+        start(run, &mut state).await?;
+    }
+    Ok(state)
 }

@@ -3,9 +3,10 @@
 
 use super::TrainState;
 use super::candidate::{
-    Hints, choose, emit_update, make_candidate, merge, scheduled, take_in_notes,
+    Hints, choose, emit_update, make_candidate, merge, most_proposed, scheduled, take_in_notes,
 };
 use super::judge::{JudgeOrder, judge};
+use super::python::flush_notes;
 use super::stages::Stages;
 use super::summary::summary_of;
 use crate::artifacts::News;
@@ -17,7 +18,7 @@ use crate::run::{Run, TrainError};
 use crate::update::{Updated, is_without_text};
 use skillopt_domain::event::{EventKind, StageCost};
 use skillopt_domain::outcome::{OutcomeCounts, RolloutPurpose};
-use skillopt_domain::proposal::LrDecision;
+use skillopt_domain::proposal::{AppendixReport, LrDecision};
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
@@ -37,13 +38,26 @@ pub(crate) struct StepFacts {
     pub(crate) reflection: skillopt_domain::event::ReflectionSummary,
     pub(crate) n_merged: usize,
     pub(crate) updated: Option<Updated>,
+    /// What became of notes that are written after the gate, by the rules of the Python system.
+    pub(crate) appendix: Option<AppendixReport>,
     pub(crate) verdict: Option<Verdict>,
+    /// The candidate is the best skill now.
+    pub(crate) is_best: bool,
+    pub(crate) total_steps: u32,
     pub(crate) stages: Vec<StageCost>,
     pub(crate) n_attempts: u32,
     pub(crate) n_errors: u32,
 }
 
 impl StepFacts {
+    /// Failed tasks; for the Python system those that belong to no pattern count as passed.
+    pub(crate) fn n_failed(&self, is_python: bool) -> u32 {
+        match is_python {
+            true => self.reflection.patterns.iter().map(|pattern| pattern.count).sum(),
+            false => self.counts.failed,
+        }
+    }
+
     /// Adds the attempts of an evaluation that was made in this step.
     fn count(&mut self, counts: OutcomeCounts) {
         self.n_attempts += counts.total();
@@ -64,7 +78,7 @@ pub(super) async fn step(
 
     stages.begin(Stage::Rollout).await?;
     let scored = rollout_batches(run, state, epoch, batches).await?;
-    let mut facts = facts_of(state.step, epoch, scheduled, batches, &scored);
+    let mut facts = facts_of((state.step, epoch), (scheduled, shape), batches, &scored);
     emit_rollout(run, &facts, &scored).await?;
 
     stages.begin(Stage::Reflect).await?;
@@ -75,7 +89,7 @@ pub(super) async fn step(
         step: state.step,
         skill: &state.skills.current,
         batches: &scored,
-        max_items: scheduled,
+        max_items: most_proposed(run, scheduled),
         previous_steps: &previous_steps,
         memory: &state.memory,
         sample: sample.clone(),
@@ -86,7 +100,8 @@ pub(super) async fn step(
     run.emit(&key(state.step, "reflected"), event).await?;
 
     let has_items = !reflection.failure.is_empty() || !reflection.success.is_empty();
-    if !has_items && reflection.summary.lapse_notes.is_empty() {
+    let is_python = run.is_python();
+    if !has_items && (is_python || reflection.summary.lapse_notes.is_empty()) {
         return finish(run, state, facts, stages, Action::SkipNoPatches).await;
     }
     let mut updated = Updated::unchanged(&state.skills.current);
@@ -101,12 +116,16 @@ pub(super) async fn step(
     } else {
         stages.begin(Stage::Update).await?;
     }
-    take_in_notes(run, &facts, &mut updated, &hints).await?;
+    if !is_python {
+        take_in_notes(run, &facts, &mut updated, &hints).await?;
+    }
     emit_update(run, state.step, &updated).await?;
     let candidate = updated.candidate.clone();
     let without_text = is_without_text(&updated, config.update_mode);
     facts.updated = Some(updated);
-    if candidate.text() == state.skills.current.text() {
+    // The Python system measures a candidate that changes nothing, too.
+    let is_same = candidate.text() == state.skills.current.text();
+    if if is_python { without_text } else { is_same } {
         let action = if without_text { Action::SkipNoRewrite } else { Action::SkipNoChange };
         return finish(run, state, facts, stages, action).await;
     }
@@ -160,9 +179,8 @@ async fn rollout_batches(
 }
 
 fn facts_of(
-    step: u32,
-    epoch: u32,
-    scheduled: Option<u32>,
+    (step, epoch): (u32, u32),
+    (scheduled, shape): (Option<u32>, RunShape),
     batches: &[Batch],
     scored: &[Rollouts],
 ) -> StepFacts {
@@ -186,7 +204,10 @@ fn facts_of(
         reflection: skillopt_domain::event::ReflectionSummary::default(),
         n_merged: 0,
         updated: None,
+        appendix: None,
         verdict: None,
+        is_best: false,
+        total_steps: shape.total_steps,
         stages: Vec::new(),
         n_attempts: counts.total(),
         n_errors: counts.errors,
@@ -241,6 +262,7 @@ async fn evaluate(
     };
     let judged = judge(run, state, order).await?;
     facts.count(judged.counts);
+    facts.is_best = judged.is_best;
     Ok((judged.verdict, judged.set))
 }
 
@@ -253,6 +275,9 @@ async fn finish(
 ) -> Result<(), TrainError> {
     facts.stages = stages.end();
     decide(state, &facts, action);
+    if run.is_python() {
+        flush_notes(run, state, &mut facts).await?;
+    }
     let known = match run.ports.journal.find(&key(facts.step, "finished")).await? {
         Some(EventKind::StepFinished(summary)) => Some(summary),
         _ => None,
@@ -263,6 +288,7 @@ async fn finish(
     facts.stages.clone_from(&summary.stages);
     let news = if is_known { News::Known } else { News::New };
     state.artifacts.write_step(run, &facts, &summary, &state.skills, news).await?;
+    let n_failed = facts.n_failed(run.is_python());
     let (edits, rewrite, notes) = facts.updated.map_or_else(Default::default, |updated| {
         let appendix = updated.appendix.filter(|appendix| appendix.n_added > 0);
         let notes = appendix.map(|appendix| appendix.proposed).unwrap_or_default();
@@ -272,7 +298,7 @@ async fn finish(
         step: facts.step,
         action,
         n_scored: facts.counts.passed + facts.counts.failed,
-        n_failed: facts.counts.failed,
+        n_failed,
         patterns: facts.reflection.patterns.clone(),
         edits,
         rewrite,
@@ -287,7 +313,7 @@ async fn finish(
 fn decide(state: &mut TrainState, facts: &StepFacts, action: Action) {
     let Some(updated) = facts.updated.as_ref().filter(|_| action.is_accepted()) else { return };
     state.skills.accept(updated.candidate.clone(), format!("step_{:04}", facts.step));
-    if action == Action::AcceptNewBest {
+    if facts.is_best {
         state.skills.crown(facts.step);
     }
 }

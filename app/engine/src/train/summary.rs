@@ -15,10 +15,8 @@ pub(super) fn summary_of(
     action: Action,
 ) -> StepSummary {
     let verdict = facts.verdict.as_ref();
-    let changes =
-        |count: fn(&Verdict) -> usize| u32::try_from(verdict.map_or(0, count)).unwrap_or(u32::MAX);
-    let (current, best) =
-        (state.measurement(run, &state.skills.current), state.measurement(run, &state.skills.best));
+    let flips = verdict.map_or(Some((0, 0)), Verdict::flips);
+    let (current, best) = (state.current_measurement(run), state.best_measurement(run));
     let n = |measured: Option<&Measured>| measured.and_then(|m| m.score).map(|score| score.n);
     let mut spend = SpendByRole::default();
     for stage in &facts.stages {
@@ -35,8 +33,8 @@ pub(super) fn summary_of(
         best_score: best.as_ref().and_then(|measured| measured.gate_score),
         best_n: n(best.as_ref()),
         n_selection: verdict.and_then(|verdict| verdict.candidate).map(|mean| mean.n),
-        n_fixed: changes(Verdict::n_fixed),
-        n_broke: changes(Verdict::n_broke),
+        n_fixed: flips.map(|flips| flips.0),
+        n_broke: flips.map(|flips| flips.1),
         edit_budget: facts.budget,
         n_applied: facts.updated.as_ref().map_or(0, Updated::n_applied),
         n_not_applied: facts.updated.as_ref().map_or(0, Updated::n_not_applied),

@@ -30,6 +30,33 @@ pub(super) async fn store(
     }
     // A new phase starts with no counts; a run that is over has none.
     let drops_progress = view.status.is_over() || matches!(event.kind, EventKind::PhaseStarted(_));
+    write(script, run_no, (view, &summary), drops_progress)
+}
+
+/// As [`store`], after many events whose steps are in their table.
+pub(super) async fn store_whole(
+    conn: &mut SqliteConnection,
+    script: &mut Script,
+    run_no: i64,
+    view: &RunView,
+) -> Result<(), StoreFailure> {
+    let text: String = sqlx::query_scalar("SELECT summary_json FROM runs WHERE no = ?")
+        .bind(run_no)
+        .fetch_one(&mut *conn)
+        .await
+        .doing("read a run")?;
+    let mut summary: RunSummary = from_json("a run's row", &text)?;
+    renew(&mut summary, view);
+    summary.spark = line(&best_scores(conn, run_no).await?);
+    write(script, run_no, (view, &summary), true)
+}
+
+fn write(
+    script: &mut Script,
+    run_no: i64,
+    (view, summary): (&RunView, &RunSummary),
+    drops_progress: bool,
+) -> Result<(), StoreFailure> {
     script
         .statement(
             "UPDATE runs SET status = ?, best_score = ?, n_steps = ?, search = ?, summary_json = ?, \
@@ -39,8 +66,8 @@ pub(super) async fn store(
         .bind(view.status.as_str())
         .bind(summary.best_score)
         .bind(view.n_steps)
-        .bind(search_text(&summary))
-        .bind(to_json(&summary)?)
+        .bind(search_text(summary))
+        .bind(to_json(summary)?)
         .bind(drops_progress)
         .bind(view.status.is_over())
         .bind(run_no);
@@ -81,12 +108,22 @@ async fn spark(
     run_no: i64,
     last: Option<f64>,
 ) -> Result<Vec<f64>, StoreFailure> {
-    let mut best: Vec<Option<f64>> =
-        sqlx::query_scalar("SELECT best_score FROM steps WHERE run_no = ? ORDER BY step")
-            .bind(run_no)
-            .fetch_all(conn)
-            .await
-            .doing("read best scores")?;
+    let mut best = best_scores(conn, run_no).await?;
     best.push(last);
-    Ok(keep_extremes(&best, SPARK_POINTS).into_iter().filter_map(|at| best[at]).collect())
+    Ok(line(&best))
+}
+
+async fn best_scores(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+) -> Result<Vec<Option<f64>>, StoreFailure> {
+    sqlx::query_scalar("SELECT best_score FROM steps WHERE run_no = ? ORDER BY step")
+        .bind(run_no)
+        .fetch_all(conn)
+        .await
+        .doing("read best scores")
+}
+
+fn line(best: &[Option<f64>]) -> Vec<f64> {
+    keep_extremes(best, SPARK_POINTS).into_iter().filter_map(|at| best[at]).collect()
 }

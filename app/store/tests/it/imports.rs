@@ -4,7 +4,7 @@ use crate::support::{Kind, measured, new_run, planned, run_id, scored, set, sha,
 use rstest::rstest;
 use skillopt_domain::api::{TrajectoryMessage, TrajectoryQuery};
 use skillopt_domain::event::EventKind;
-use skillopt_domain::import::ImportOrigin;
+use skillopt_domain::import::{Finding, ImportOrigin};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Action;
 use skillopt_store::{Imported, ImportedEvent, ImportedRun, ImportedSet};
@@ -33,6 +33,12 @@ fn imported() -> ImportedRun {
             system: "Python SkillOpt 0.2".into(),
             imported_at_ms: 2000,
             why_not_resumable: "no ledger".into(),
+            findings: vec![Finding {
+                file: "history.json".into(),
+                place: String::new(),
+                message: "cut".into(),
+            }],
+            n_findings_more: 2,
         },
         skills: vec!["initial".into()],
         sets: vec![ImportedSet { set: set("step/0001/batch/0", 1, attempts), conversations }],
@@ -89,11 +95,15 @@ async fn an_import_again_only_adds_what_is_new(#[case] kind: Kind) {
     grown.events.insert(3, event("step/0002/finished", last));
     grown.events[4] = status(RunStatus::Done);
     grown.spend = spend(9);
+    grown.origin.findings.clear();
+    grown.origin.n_findings_more = 0;
     let more = store.import_run(&grown).await.unwrap();
     assert_eq!(more, Imported { is_new: false, n_new_events: 2 });
     let view = store.view(&run).await.unwrap();
     assert_eq!((view.n_steps, view.n_accepted, view.status), (2, 1, RunStatus::Done));
     assert_eq!((view.versions.len(), view.spend), (2, spend(9)));
+    let origin = store.import_origin(&run).await.unwrap().unwrap();
+    assert_eq!((origin.findings.len(), origin.n_findings_more), (0, 0), "what is mended is gone");
     let events = store.events_after(&run, 0, 100).await.unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     let rows = store.trajectories(&run, &TrajectoryQuery::default()).await.unwrap();

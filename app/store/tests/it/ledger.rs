@@ -84,6 +84,9 @@ async fn c52_errors_are_logged_never_served(#[case] kind: Kind) {
     store.record_failure(&key, Role::Target, &error).await.unwrap();
     store.record_failure(&key, Role::Target, &error).await.unwrap();
     assert_eq!(store.find(&key).await.unwrap(), None);
+    let told = (ModelErrorKind::Timeout, "no answer in 5 s".to_owned());
+    assert_eq!(store.find_failed_call(&key).await.unwrap(), Some(told));
+    assert_eq!(store.find_failed_call(&call(2, "").key).await.unwrap(), None);
     store.record(call(1, "an answer")).await.unwrap();
     assert_eq!(store.find(&key).await.unwrap().unwrap().text, "an answer");
 }

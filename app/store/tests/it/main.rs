@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic: that is how a test fails")]
 
 mod adoptions;
+mod evidence;
 mod imports;
 mod journal;
 mod leases;

@@ -8,7 +8,7 @@ use skillopt_domain::api::{CurveQuery, TrajectoryQuery};
 use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus};
 use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::EventKind;
-use skillopt_domain::outcome::{Outcome, OutcomeKind, RolloutPurpose, RolloutSet};
+use skillopt_domain::outcome::{Outcome, OutcomeFilter, RolloutPurpose, RolloutSet};
 use skillopt_domain::score::GateMetric;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::verdict::{Action, Change, TaskChange, Verdict};
@@ -100,6 +100,7 @@ fn gated(step: u32, action: Action) -> EventKind {
         current_score: Some(0.0),
         candidate_score: Some(0.0),
         n_not_compared: 0,
+        changes_unknown: false,
         changes: vec![change("a", Change::Fixed), change("b", Change::Broke)],
         reused: false,
         reason: "a tie".into(),
@@ -128,7 +129,7 @@ async fn rejected_edits_tell_why_and_when_they_came_again(#[case] kind: Kind) {
     assert_eq!(rows.len(), 2, "an accepted edit is not rejected");
     assert_eq!(rows[0].reason, "a tie");
     assert_eq!((rows[0].before, rows[0].after, rows[0].n), (Some(0.0), Some(0.0), Some(40)));
-    assert_eq!((rows[0].n_fixed, rows[0].n_broke), (1, 1));
+    assert_eq!((rows[0].n_fixed, rows[0].n_broke), (Some(1), Some(1)));
     assert_eq!(rows[0].proposed_again_in, [2]);
     assert_eq!(rows[1].reason, EditStatus::NotFound.label());
     assert_eq!((rows[1].before, rows[1].proposed_again_in.len()), (None, 0));
@@ -202,27 +203,35 @@ async fn trajectories_are_filtered_counted_and_paged(#[case] kind: Kind) {
         ..set("selection", 2, vec![scored("val_1", 0.5, None), with_outcome("valx1", error)])
     };
     journal.keep_outcomes(&selection).await.unwrap();
+    let judge = Outcome::JudgeError { message: "no verdict".into() };
+    let judged = RolloutSet {
+        purpose: RolloutPurpose::Test,
+        ..set("test", 3, vec![with_outcome("test_1", judge)])
+    };
+    journal.keep_outcomes(&judged).await.unwrap();
     let other = started(store, 2).await;
     other.keep_outcomes(&set("batch", 1, vec![scored("foreign", 1.0, None)])).await.unwrap();
 
     let ask = async |query: TrajectoryQuery| store.trajectories(&run_id(1), &query).await.unwrap();
     let all = ask(TrajectoryQuery::default()).await;
-    assert_eq!((all.page.total, all.page.items.len()), (8, 8));
-    assert_eq!((all.counts.passed, all.counts.failed, all.counts.errors), (3, 4, 1));
-    let query = TrajectoryQuery { outcome: Some(OutcomeKind::Passed), ..Default::default() };
+    assert_eq!((all.page.total, all.page.items.len()), (9, 9));
+    assert_eq!((all.counts.passed, all.counts.failed, all.counts.errors), (3, 4, 2));
+    let query = TrajectoryQuery { outcome: Some(OutcomeFilter::Passed), ..Default::default() };
     let passed = ask(query).await;
     assert_eq!(
         (passed.page.total, passed.counts.total()),
-        (3, 8),
+        (3, 9),
         "counts ignore their own filter"
     );
+    let query = TrajectoryQuery { outcome: Some(OutcomeFilter::Error), ..Default::default() };
+    assert_eq!(ask(query).await.page.total, 2, "errors of both kinds");
     let query = TrajectoryQuery { purpose: Some(RolloutPurpose::Selection), ..Default::default() };
     assert_eq!(ask(query).await.page.total, 2);
     let query = TrajectoryQuery { step: Some(1), set: Some("batch".into()), ..Default::default() };
     assert_eq!(ask(query).await.page.total, 6);
     let query = TrajectoryQuery { task: Some("train 3".into()), ..Default::default() };
     assert_eq!(ask(query).await.page.items[0].outcome, train(3));
-    for (text, n) in [("val_1", 1), ("QUESTION OF", 8), ("100%", 7), ("100_", 0), ("foreign", 0)] {
+    for (text, n) in [("val_1", 1), ("QUESTION OF", 9), ("100%", 7), ("100_", 0), ("foreign", 0)] {
         let query = TrajectoryQuery { q: Some(text.into()), ..Default::default() };
         assert_eq!(ask(query).await.page.total, n, "{text}");
     }
@@ -237,7 +246,7 @@ async fn trajectories_are_filtered_counted_and_paged(#[case] kind: Kind) {
             break;
         }
     }
-    assert_eq!(ids.len(), 8);
+    assert_eq!(ids.len(), 9);
     assert!(ids.is_sorted());
     let wrong = TrajectoryQuery { cursor: Some("x".into()), ..Default::default() };
     assert!(matches!(

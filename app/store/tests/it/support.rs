@@ -155,6 +155,7 @@ pub(crate) fn measured(hard: f64) -> Measured {
         gate_score: Some(hard),
         counts: OutcomeCounts::default(),
         set: "selection/initial".into(),
+        cost: None,
     }
 }
 
@@ -170,8 +171,8 @@ pub(crate) fn step(step: u32, action: Action, candidate: Option<f64>, best: f64)
         best_score: Some(best),
         best_n: Some(40),
         n_selection: Some(40),
-        n_fixed: 1,
-        n_broke: 0,
+        n_fixed: Some(1),
+        n_broke: Some(0),
         edit_budget: 3,
         n_applied: 2,
         n_not_applied: 1,

@@ -1,6 +1,7 @@
 //! Beside the form: what the run will do, whether it would work, and the button.
 
 use super::CheckSignal;
+use super::derived::Differences;
 use super::draft::Draft;
 use super::start::{StartButton, StartNote};
 use crate::api::{self, ApiError};
@@ -21,6 +22,7 @@ use skillopt_domain::api::{Check, Forecast};
 pub(super) fn Aside(draft: Draft, checking: CheckSignal) -> impl IntoView {
     view! {
         <aside class="split__side stack" data-gap="lg">
+            <Differences draft=draft checking=checking/>
             <ForecastPanel checking=checking/>
             <Checks checking=checking/>
             <TestCalls draft=draft checking=checking/>

@@ -1,15 +1,41 @@
-//! What was typed so far: only values that differ from the default. Owned by the page.
+//! What was typed so far: only values that differ from the default. Owned by the page, and kept in the browser.
 
+use super::kept;
+use super::source::Purpose;
 use crate::api::{SchemaKey, Values};
+use crate::state::effect::effect;
 use crate::state::signal::RwSignal;
 use crate::text::lower;
 use leptos::prelude::*;
 use skillopt_domain::api::{LaunchRequest, Preset};
+use skillopt_domain::ids::RunId;
+use skillopt_domain::origin::LaunchOrigin;
 use std::collections::BTreeMap;
+
+/// With what a form opens.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) purpose: Purpose,
+    /// The run that is forked or resumed.
+    pub(super) source: Option<RunId>,
+    pub(super) version: Option<u32>,
+    pub(super) values: Values,
+    /// Under which name the draft is kept.
+    pub(super) kept_as: String,
+}
 
 /// The form's state.
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
+    pub(super) purpose: Purpose,
+    pub(super) source: StoredValue<Option<RunId>>,
+    /// The version of that run's skill to start from; `None` for the one that it began with.
+    pub(super) version: RwSignal<Option<u32>>,
+    /// It was taken up where someone left it.
+    pub(super) is_restored: RwSignal<bool>,
+    /// With what it opened, before anything was typed.
+    opened: StoredValue<LaunchRequest>,
+    kept_as: StoredValue<String>,
     pub(super) name: RwSignal<String>,
     /// Draw anew, whatever the ledger holds.
     pub(super) fresh: RwSignal<bool>,
@@ -24,9 +50,15 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(keys: &[SchemaKey], start: Values) -> Self {
+    pub(super) fn new(keys: &[SchemaKey], start: Start) -> Self {
         let defaults = keys.iter().map(|key| (key.path.clone(), key.default.clone())).collect();
         let draft = Self {
+            purpose: start.purpose,
+            source: StoredValue::new(start.source),
+            version: RwSignal::new(start.version),
+            is_restored: RwSignal::new(false),
+            opened: StoredValue::new(LaunchRequest::default()),
+            kept_as: StoredValue::new(start.kept_as),
             name: RwSignal::new(String::new()),
             fresh: RwSignal::new(false),
             values: RwSignal::new(Values::new()),
@@ -35,8 +67,60 @@ impl Draft {
             defaults: StoredValue::new(defaults),
             order: StoredValue::new(keys.iter().map(|key| key.path.clone()).collect()),
         };
-        draft.replace(start);
+        draft.replace(start.values);
+        draft.opened.set_value(untrack(|| draft.request()));
         draft
+    }
+
+    /// Takes up the draft that was left in this browser, and keeps it from now on as it changes.
+    pub(super) fn keep_in_browser(self) {
+        let name = self.kept_as.get_value();
+        if let Some(left) = kept::read(&name) {
+            self.name.set(left.name);
+            self.fresh.set(left.fresh);
+            // A version that the address asks for wins over the one that was left.
+            let asked = untrack(|| self.version.get());
+            self.version.set(asked.or(left.origin.and_then(|origin| origin.version)));
+            self.replace(left.values);
+            self.is_restored
+                .set(self.opened.with_value(|opened| *opened != untrack(|| self.request())));
+        }
+        effect(move || {
+            let request = self.request();
+            if self.opened.with_value(|opened| *opened == request) {
+                kept::forget(&name);
+            } else {
+                kept::keep(&name, &request);
+            }
+        });
+    }
+
+    /// A key as the form opened.
+    pub(super) fn restore(self, path: &str) {
+        let opened = self.opened.with_value(|opened| opened.values.get(path).cloned());
+        self.set(path, opened.unwrap_or_else(|| self.default_of(path)));
+    }
+
+    /// The form as it opened.
+    pub(super) fn start_over(self) {
+        let opened = self.opened.get_value();
+        self.name.set(opened.name);
+        self.fresh.set(opened.fresh);
+        self.version.set(opened.origin.and_then(|origin| origin.version));
+        self.replace(opened.values);
+        self.is_restored.set(false);
+    }
+
+    /// The run was started: what was typed is in it.
+    pub(super) fn forget(self) {
+        self.kept_as.with_value(|name| kept::forget(name));
+    }
+
+    /// Keys that differ from what the form opened with, with their values as text.
+    pub(super) fn changes(self) -> Values {
+        let paths = self.order.get_value();
+        let changed = paths.into_iter().filter(|path| self.is_changed(path));
+        changed.map(|path| (path.clone(), self.get(&path))).collect()
     }
 
     /// The value of a key, its default when it was not touched.
@@ -46,9 +130,13 @@ impl Draft {
             .unwrap_or_else(|| self.default_of(path))
     }
 
-    /// It differs from its default.
+    /// It differs from its default; in the form of a fork or a resume, from the other run.
     pub(super) fn is_changed(self, path: &str) -> bool {
-        self.values.with(|values| values.contains_key(path))
+        if self.purpose == Purpose::New {
+            return self.values.with(|values| values.contains_key(path));
+        }
+        let opened = self.opened.with_value(|opened| opened.values.get(path).cloned());
+        self.get(path) != opened.unwrap_or_else(|| self.default_of(path))
     }
 
     /// The field may say what is wrong: an empty form is no list of errors.
@@ -69,7 +157,9 @@ impl Draft {
     }
 
     pub(super) fn n_changed(self) -> u64 {
-        u64::try_from(self.values.with(BTreeMap::len)).unwrap_or_default()
+        let paths = self.order.get_value();
+        let changed = paths.iter().filter(|path| self.is_changed(path)).count();
+        u64::try_from(changed).unwrap_or_default()
     }
 
     /// A default that is typed again counts as not changed.
@@ -103,6 +193,10 @@ impl Draft {
             name: self.name.with(|name| name.trim().to_owned()),
             values: self.values.get(),
             fresh: self.fresh.get(),
+            origin: self
+                .source
+                .get_value()
+                .map(|run| LaunchOrigin { run, version: self.version.get() }),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::CheckSignal;
 use super::draft::Draft;
 use super::field::Field;
 use super::relevance::is_relevant;
+use super::source::Purpose;
 use crate::api::SchemaKey;
 use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::handler::handler;
@@ -47,7 +48,7 @@ pub(super) fn LaunchForm(
         view! { <Fieldset group=group keys=own draft=draft checking=checking/> }
     });
     view! {
-        <form on:submit=handler(|event: SubmitEvent| event.prevent_default()) aria-label="New run">
+        <form on:submit=handler(|event: SubmitEvent| event.prevent_default()) aria-label="Run">
             {groups.into_iter().collect_any()}
             <Advanced keys=advanced draft=draft checking=checking/>
         </form>
@@ -66,7 +67,7 @@ fn Fieldset(
         <fieldset class="fieldset">
             <div class="fieldset__about"><h2>{name}</h2><p>{about}</p></div>
             <div class="fieldset__fields">
-                {(group == Group::Data).then(|| view! { <NameField draft=draft/> }.into_any())}
+                {(group == Group::Data && draft.purpose != Purpose::Resume).then(|| view! { <NameField draft=draft/> }.into_any())}
                 <Fields keys=keys draft=draft checking=checking/>
             </div>
         </fieldset>
@@ -79,7 +80,13 @@ fn Fields(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl Int
         let path = key.path.clone();
         let field =
             move || view! { <Field spec=key.clone() draft=draft checking=checking/> }.into_any();
-        when(move || is_relevant(&path, |other| draft.get(other)), field, nothing)
+        // A fork from a version starts from its text, whatever the file says.
+        let is_overruled = path == "env.skill_init" && draft.purpose == Purpose::Fork;
+        let is_shown = move || {
+            is_relevant(&path, |other| draft.get(other))
+                && !(is_overruled && draft.version.get().is_some())
+        };
+        when(is_shown, field, nothing)
     };
     keys.into_iter().map(field).collect_any()
 }
@@ -98,7 +105,10 @@ fn NameField(draft: Draft) -> impl IntoView {
                     on:input:target=move |event| draft.name.set(event.target().value())
                 />
             </div>
-            <p class="field__help" id="field-name-help">"For people. Made from the benchmark and the seed when empty."</p>
+            <p class="field__help" id="field-name-help">{match draft.purpose {
+                Purpose::Fork => "For people. That of the other run with “fork” behind it when empty.",
+                Purpose::New | Purpose::Resume => "For people. Made from the benchmark and the seed when empty.",
+            }}</p>
         </div>
     }
 }
@@ -122,8 +132,9 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
             fold.set_open(true);
         }
     });
+    let rest = if draft.purpose == Purpose::New { "at their default" } else { "as in that run" };
     let words = move || match n_changed() {
-        0 => format!("{n_keys} at their default"),
+        0 => format!("{n_keys} {rest}"),
         n => format!("{n} of {n_keys} changed"),
     };
     view! {
@@ -137,7 +148,7 @@ fn Advanced(keys: Vec<SchemaKey>, draft: Draft, checking: CheckSignal) -> impl I
                 <fieldset class="fieldset">
                     <div class="fieldset__about"><p>{title(Group::Advanced).1}</p></div>
                     <div class="fieldset__fields">
-                        <FreshField draft=draft/>
+                        {(draft.purpose != Purpose::Resume).then(|| view! { <FreshField draft=draft/> }.into_any())}
                         <Fields keys=keys draft=draft checking=checking/>
                     </div>
                 </fieldset>

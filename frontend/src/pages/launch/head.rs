@@ -1,6 +1,7 @@
 //! The head of the page: presets, YAML in and out.
 
 use super::draft::{Draft, slug};
+use super::source::Purpose;
 use super::yaml::{ExportYaml, ImportYaml};
 use crate::api::Values;
 use crate::components::dynamic::CollectAny;
@@ -12,20 +13,35 @@ use leptos::prelude::*;
 use skillopt_domain::api::Preset;
 
 #[component]
-pub(super) fn Head(draft: Draft, presets: Vec<Preset>) -> impl IntoView {
-    let meta = move || match draft.n_changed() {
-        0 => "All keys at their defaults".to_owned(),
-        n => format!("{} from the default", fmt::plural(n, "key differs", "keys differ")),
+pub(super) fn Head(title: String, draft: Draft, presets: Vec<Preset>) -> impl IntoView {
+    let is_new = draft.purpose == Purpose::New;
+    let meta = move || match (draft.n_changed(), is_new) {
+        (0, true) => "All keys at their defaults".to_owned(),
+        (0, false) => "All keys as in that run".to_owned(),
+        (n, true) => format!("{} from the default", fmt::plural(n, "key differs", "keys differ")),
+        (n, false) => format!("{} from that run", fmt::plural(n, "key differs", "keys differ")),
     };
+    let presets = is_new.then(|| view! { <Presets draft=draft presets=presets/> }.into_any());
+    let import =
+        (draft.purpose != Purpose::Resume).then(|| view! { <ImportYaml draft=draft/> }.into_any());
     view! {
         <div class="page-head">
             <div class="page-head__main">
-                <h1>"New run"</h1>
-                <div class="page-head__meta"><span>{move || meta()}</span></div>
+                <h1>{title}</h1>
+                <div class="page-head__meta">
+                    <span>{move || meta()}</span>
+                    {move || draft.is_restored.get().then(|| view! {
+                        <span>
+                            "Taken up where you left it. "
+                            <button class="link" type="button" on:click=handler(move |_| draft.start_over())>"Start over"</button>
+                        </span>
+                    }
+                    .into_any())}
+                </div>
             </div>
             <div class="page-head__actions">
-                <Presets draft=draft presets=presets/>
-                <ImportYaml draft=draft/>
+                {presets}
+                {import}
                 <ExportYaml draft=draft/>
             </div>
         </div>

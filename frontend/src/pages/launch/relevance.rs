@@ -11,9 +11,8 @@ pub(super) fn is_relevant(path: &str, value: impl Fn(&str) -> String) -> bool {
         "model.openai_compatible_base_url" => {
             !is_simulated("target", &value) || !is_simulated("optimizer", &value)
         }
-        "model.mock_latency_ms" => {
-            is_simulated("target", &value) || is_simulated("optimizer", &value)
-        }
+        "model.mock_latency_ms" => serves_a_role("mock", &value),
+        "model.cassette" => serves_a_role("replay", &value),
         _ if is_only_for_real_models(path, "target") => !is_simulated("target", &value),
         _ if is_only_for_real_models(path, "optimizer") => !is_simulated("optimizer", &value),
         _ => true,
@@ -21,10 +20,18 @@ pub(super) fn is_relevant(path: &str, value: impl Fn(&str) -> String) -> bool {
 }
 
 /// A role's own backend wins over that of both.
-fn is_simulated(role: &str, value: &impl Fn(&str) -> String) -> bool {
+fn backend_of(role: &str, value: &impl Fn(&str) -> String) -> String {
     let own = value(&format!("model.{role}_backend"));
-    let chosen = if own.is_empty() { value("model.backend") } else { own };
-    chosen == "mock"
+    if own.is_empty() { value("model.backend") } else { own }
+}
+
+fn serves_a_role(backend: &str, value: &impl Fn(&str) -> String) -> bool {
+    ["target", "optimizer"].iter().any(|role| backend_of(role, value) == backend)
+}
+
+/// No real model answers for the role.
+fn is_simulated(role: &str, value: &impl Fn(&str) -> String) -> bool {
+    matches!(backend_of(role, value).as_str(), "mock" | "replay")
 }
 
 fn is_only_for_real_models(path: &str, role: &str) -> bool {
@@ -57,6 +64,10 @@ mod tests {
     #[case("model.target_api_key_env", "", true)]
     #[case("model.target_backend", "model.backend=mock", true)]
     #[case("model.openai_compatible_base_url", "model.backend=mock", false)]
+    #[case("model.target", "model.backend=replay", false)]
+    #[case("model.cassette", "model.backend=mock", false)]
+    #[case("model.cassette", "model.optimizer_backend=replay", true)]
+    #[case("model.mock_latency_ms", "model.backend=replay", false)]
     #[case("evaluation.gate_mixed_weight", "evaluation.gate_metric=mixed", true)]
     #[case("train.seed", "", true)]
     fn a_field_is_shown_when_it_has_an_effect(

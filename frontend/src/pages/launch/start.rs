@@ -2,9 +2,11 @@
 
 use super::CheckSignal;
 use super::checking::{Checking, sentence};
+use super::derived::has_results;
 use super::draft::Draft;
 use super::field::field_id;
 use super::focus_by_id;
+use super::source::Purpose;
 use crate::api::{self, ApiError};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
@@ -15,6 +17,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
+use skillopt_domain::origin::ResumeRequest;
 
 #[component]
 pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView {
@@ -26,33 +29,51 @@ pub(super) fn StartButton(draft: Draft, checking: CheckSignal) -> impl IntoView 
         let navigate = navigate.clone();
         is_starting.set(true);
         failed.set(None);
+        let resume = ResumeRequest { values: untrack(|| draft.changes()) };
         spawn_local(async move {
-            match api::start_run(&request).await {
-                Ok(launched) => {
-                    navigate(&format!("/runs/{}", launched.id), NavigateOptions::default());
+            let started = match (draft.purpose, &request.origin) {
+                (Purpose::Resume, Some(origin)) => {
+                    api::resume_with(&origin.run, &resume).await.map(|_| origin.run.clone())
+                }
+                _ => api::start_run(&request).await.map(|launched| launched.id),
+            };
+            match started {
+                Ok(run) => {
+                    draft.forget();
+                    navigate(&format!("/runs/{run}"), NavigateOptions::default());
                 }
                 Err(error) => failed.set(Some(error)),
             }
             is_starting.set(false);
         });
     };
+    let words = match draft.purpose {
+        Purpose::New => "Start run",
+        Purpose::Fork => "Start fork",
+        Purpose::Resume => "Resume run",
+    };
     view! {
         <button
             class="button"
             data-variant="primary"
             type="button"
-            disabled=move || is_starting.get() || !checking.with(Checking::is_startable)
+            disabled=move || is_starting.get() || !checking.with(|now| may_start(now, draft.purpose))
             aria-busy=move || is_starting.get().then_some("true")
             on:click=handler(start)
         >
             <Icon name="play"/>
-            "Start run"
+            {words}
         </button>
         {move || failed.get().map(|error| view! {
-            <ErrorCallout what="The run could not be started." error=error/>
+            <ErrorCallout what=if draft.purpose == Purpose::Resume { "The run could not be resumed." } else { "The run could not be started." } error=error/>
         }
         .into_any())}
     }
+}
+
+/// A resume takes only what is safe.
+fn may_start(now: &Checking, purpose: Purpose) -> bool {
+    now.is_startable() && (purpose != Purpose::Resume || !has_results(&now.answer.differences))
 }
 
 /// Why the button is not live, with a way to the first field that needs a look.
@@ -66,8 +87,10 @@ pub(super) fn StartNote(draft: Draft, checking: CheckSignal) -> impl IntoView {
                     .into_any();
             }
             let Some(first) = now.answer.problems.first() else {
-                let words = if now.is_startable() {
+                let words = if may_start(now, draft.purpose) {
                     "It starts at once, or waits for a free place."
+                } else if now.is_startable() {
+                    "What changes results needs a fork."
                 } else if now.is_current {
                     "A check failed; the run would not work."
                 } else {

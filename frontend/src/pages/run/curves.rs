@@ -1,6 +1,7 @@
 //! The Curves tab: is it improving, which steps won, what it takes. All charts share one cross-line and one zoom.
 
 use super::charts_data as data;
+use super::costs::run_costs;
 use super::query::{QueryValue, query_value};
 use super::stands_out::{Note, notes};
 use super::state::{RunState, running_step};
@@ -83,6 +84,7 @@ fn Charts(run: RunState, steps: Vec<StepSummary>, zoom: Zoom) -> impl IntoView {
             <section class="panel" aria-labelledby="score-title">
                 <AllCharts run steps zoom/>
             </section>
+            {run_costs(run)}
         }
         .into_any()
     };

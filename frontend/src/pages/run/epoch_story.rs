@@ -110,11 +110,12 @@ fn compared(run: RunState, end: &EpochEnd) -> Option<AnyView> {
                 <thead><tr>
                     <th scope="col">"Result"</th>
                     <th scope="col" data-num>"n"</th>
-                    <th scope="col"><a class="link" href=all>"Tasks"</a></th>
+                    <th scope="col">"Tasks"</th>
                 </tr></thead>
                 <tbody>{groups.into_iter().chain(beside).collect::<Vec<_>>()}</tbody>
             </table>
         </div>
+        <p class="small"><a class="link" href=all>"Trajectories with both skills"</a></p>
     };
     let note = policy_words(comparison.policy).to_owned();
     Some(part("compare", "Two epochs compared", note, None, inner.into_any()))

@@ -21,7 +21,7 @@ use skillopt_domain::api::Page;
 use skillopt_domain::event::RunEvent;
 
 /// Events asked for at once.
-const PAGE: u32 = 500;
+const PAGE: u32 = 200;
 /// Height of a row in pixels, as the style has it.
 const ROW: f64 = 32.0;
 /// Rows drawn above and below the view.

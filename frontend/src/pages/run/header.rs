@@ -1,5 +1,7 @@
 //! The head of a run: name, state, facts, and what can be asked of it.
 
+use super::origin::{Imported, MadeFrom, NeedsFork};
+use super::rerun::Rerun;
 use super::state::RunState;
 use super::words::status_words;
 use crate::api::{self, ApiError, RunAction};
@@ -16,7 +18,7 @@ use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use skillopt_domain::import::ImportOrigin;
+use skillopt_domain::api::ProblemCode;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::view::RunView;
 
@@ -44,6 +46,10 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
         </div>
         <Detail run/>
         {move || failure.get().map(|(action, error)| {
+            if error.problem.code == ProblemCode::NeedsFork {
+                let differences = error.problem.differences;
+                return view! { <div class="run-detail"><NeedsFork run differences/></div> }.into_any();
+            }
             let retry = Callback::new(move |()| ask(run, action, failure));
             view! {
                 <div class="run-detail"><ErrorCallout what=failure_words(action) error on_retry=retry/></div>
@@ -116,30 +122,14 @@ fn Detail(run: RunState) -> impl IntoView {
             }
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> }.into_any());
-        let origin = run.imported.get_value().map(|origin| view! { <Imported origin/> }.into_any());
-        if why.is_none() && warnings.is_none() && origin.is_none() {
+        let imported =
+            run.imported.get_value().map(|origin| view! { <Imported origin/> }.into_any());
+        let made = run.origin.get_value().map(|origin| view! { <MadeFrom run origin/> }.into_any());
+        if why.is_none() && warnings.is_none() && imported.is_none() && made.is_none() {
             return nothing();
         }
-        view! { <div class="stack run-detail">{origin}{why}{warnings}</div> }.into_any()
+        view! { <div class="stack run-detail">{imported}{made}{why}{warnings}</div> }.into_any()
     })
-}
-
-/// Where an imported run came from, and why it has no Resume.
-#[component]
-fn Imported(origin: ImportOrigin) -> impl IntoView {
-    view! {
-        <div class="callout" data-status="idle">
-            <Icon name="folder"/>
-            <div>
-                <span class="callout__title">{format!("Imported from {}.", origin.system)}</span>
-                " "
-                <span class="callout__text">
-                    <code>{origin.folder}</code>
-                    {format!(" It cannot be resumed here: {}", origin.why_not_resumable)}
-                </span>
-            </div>
-        </div>
-    }
 }
 
 #[component]
@@ -190,6 +180,16 @@ fn Actions(run: RunState, failure: RwSignal<Option<(RunAction, ApiError)>>) -> i
                 <button class="button" type="button" on:click=handler(stop)><Icon name="stop"/>"Stop"</button>
             }
             .into_any())}
+            {move || (status.get().is_resumable() && !is_imported).then(|| view! {
+                <a class="button" href=format!("/launch?resume={}", run.id()) title="Go on with other caps, workers or time-outs">
+                    <Icon name="sliders"/>"Resume with…"
+                </a>
+            }
+            .into_any())}
+            {(!is_imported).then(|| view! { <Rerun run/> }.into_any())}
+            <a class="button" href=format!("/launch?fork={}", run.id()) title="A new run that starts from this one">
+                <Icon name="fork"/>"Fork"
+            </a>
         </div>
         <Confirm question on_go=Callback::new(move |()| ask(run, RunAction::Cancel, failure))/>
     }

@@ -10,6 +10,7 @@ use super::skill::SkillTab;
 use super::state::RunState;
 use super::steps::StepsTab;
 use super::tab::RunTab;
+use super::tasks::TasksTab;
 use super::trajectories::TrajectoriesTab;
 use crate::components::dynamic::nothing;
 use crate::parts::part::part;
@@ -20,6 +21,7 @@ part!(run_steps, RunState, |run| view! { <StepsTab run/> }.into_any());
 part!(run_skill, RunState, |run| view! { <SkillTab run/> }.into_any());
 part!(run_epochs, RunState, |run| view! { <EpochsTab run/> }.into_any());
 part!(run_rejected, RunState, |run| view! { <RejectedTab run/> }.into_any());
+part!(run_tasks, RunState, |run| view! { <TasksTab run/> }.into_any());
 part!(run_trajectories, RunState, |run| view! { <TrajectoriesTab run/> }.into_any());
 part!(run_config, RunState, |run| view! { <ConfigTab run/> }.into_any());
 part!(run_events, RunState, |run| view! { <EventsTab run/> }.into_any());
@@ -44,6 +46,7 @@ pub(super) fn show(tab: RunTab, run: RunState) -> AnyView {
         RunTab::Skill => run_skill::show(run),
         RunTab::Epochs => run_epochs::show(run),
         RunTab::Rejected => run_rejected::show(run),
+        RunTab::Tasks => run_tasks::show(run),
         RunTab::Trajectories => run_trajectories::show(run),
         RunTab::Config => run_config::show(run),
         RunTab::Events => run_events::show(run),
@@ -58,6 +61,7 @@ pub(crate) fn fetch_for(word: &str) {
         Some(RunTab::Skill) => run_skill::fetch(),
         Some(RunTab::Epochs) => run_epochs::fetch(),
         Some(RunTab::Rejected) => run_rejected::fetch(),
+        Some(RunTab::Tasks) => run_tasks::fetch(),
         Some(RunTab::Trajectories) => run_trajectories::fetch(),
         Some(RunTab::Config) => run_config::fetch(),
         Some(RunTab::Events) => run_events::fetch(),

@@ -3,42 +3,56 @@
 use super::edits_table::{EditText, first_line, op_words};
 use super::state::RunState;
 use super::tab::RunTab;
-use crate::components::dynamic::CollectAny;
+use crate::api::{self, ApiError};
+use crate::components::dynamic::{CollectAny, Item, each};
 use crate::components::handler::handler;
 use crate::components::numbers::Delta;
+use crate::components::states::ErrorCallout;
 use crate::components::status::Status;
 use crate::fmt;
-use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use skillopt_domain::api::RejectedEdit;
+use leptos::task::spawn_local;
+use skillopt_domain::api::{Page, RejectedEdit, RejectedQuery};
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::verdict::Action;
 
-/// Rows drawn at once.
-const WINDOW: usize = 300;
-
+/// The rows that are loaded, page after page.
 #[component]
-pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> impl IntoView {
-    let shown = RwSignal::new(WINDOW);
-    let body = move || {
-        rows.with(|rows| {
-            let limit = shown.get().min(rows.len());
-            (0..limit)
-                .map(|at| {
-                    let opens = at == 0 || rows[at - 1].step != rows[at].step;
-                    let number = rows[..=at]
-                        .iter()
-                        .rev()
-                        .take_while(|edit| edit.step == rows[at].step)
-                        .count();
-                    let head = opens.then(|| step_head(run, &rows[at]));
-                    view! { {head} <RejectedRow run edit=rows[at].clone() number/> }
-                })
-                .collect_any()
+pub(super) fn RejectedTable(
+    run: RunState,
+    page: Page<RejectedEdit>,
+    query: StoredValue<RejectedQuery>,
+) -> impl IntoView {
+    let total = page.total;
+    let rows = RwSignal::new(page.items);
+    let next = RwSignal::new(page.next);
+    let failure = RwSignal::new(None::<ApiError>);
+    let is_loading = RwSignal::new(false);
+    let item = move |rows: &[RejectedEdit], at: usize| {
+        let edit = rows[at].clone();
+        let opens = at == 0 || rows[at - 1].step != edit.step;
+        Item::new(format!("{} {}", edit.step, edit.number), move || {
+            let head = opens.then(|| step_head(run, &edit));
+            view! { {head} <RejectedRow run edit/> }.into_any()
         })
     };
-    let left = move || rows.with(Vec::len).saturating_sub(shown.get());
+    let more = move |_| {
+        is_loading.set(true);
+        failure.set(None);
+        let query = RejectedQuery { cursor: next.get_untracked(), ..query.get_value() };
+        spawn_local(async move {
+            match api::rejected(&run.id(), &query).await {
+                Ok(page) => {
+                    let _ = rows.try_update(|rows| rows.extend(page.page.items));
+                    next.set(page.page.next);
+                }
+                Err(error) => failure.set(Some(error)),
+            }
+            is_loading.set(false);
+        });
+    };
+    let shown = move || u64::try_from(rows.with(Vec::len)).unwrap_or(0);
     view! {
         <div class="panel">
             <div class="scroll-x" tabindex="0" role="region" aria-label="Rejected edits">
@@ -51,13 +65,14 @@ pub(super) fn RejectedTable(run: RunState, rows: Memo<Vec<RejectedEdit>>) -> imp
                         <th scope="col" data-num>"Change"</th>
                         <th scope="col" data-num title="Other steps that proposed something similar">"Again"</th>
                     </tr></thead>
-                    <tbody>{move || body()}</tbody>
+                    <tbody>{each(move || rows.with(|rows| (0..rows.len()).map(|at| item(rows, at)).collect()))}</tbody>
                 </table>
             </div>
+            {move || failure.get().map(|error| view! { <ErrorCallout what="More could not be loaded." error/> }.into_any())}
             <div class="panel__foot">
-                <span>{move || format!("{} of {}", shown.get().min(rows.with(Vec::len)), rows.with(Vec::len))}</span>
-                {move || (left() > 0).then(|| view! {
-                    <span class="end"><button class="link" type="button" on:click=handler(move |_| shown.update(|n| *n += WINDOW))>"Show more"</button></span>
+                <span>{move || format!("{} of {}", fmt::count(shown()), fmt::count(total))}</span>
+                {move || next.get().map(|_| view! {
+                    <span class="end"><button class="link" type="button" disabled=move || is_loading.get() on:click=handler(more)>"Load more"</button></span>
                 }
                 .into_any())}
             </div>
@@ -72,7 +87,7 @@ fn step_head(run: RunState, edit: &RejectedEdit) -> impl IntoView + use<> {
         });
         view! {
             <span><b class="medium">{format!("{before:.3} → {after:.3}")}</b>{n}</span>
-            <span>{format!("{} fixed, {} broke", edit.n_fixed, edit.n_broke)}</span>
+            <span>{fmt::flips(edit.n_fixed, edit.n_broke)}</span>
         }
     });
     view! {
@@ -87,9 +102,9 @@ fn step_head(run: RunState, edit: &RejectedEdit) -> impl IntoView + use<> {
 }
 
 #[component]
-fn RejectedRow(run: RunState, edit: RejectedEdit, number: usize) -> impl IntoView {
+fn RejectedRow(run: RunState, edit: RejectedEdit) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    let again = match edit.proposed_again_in.len() {
+    let again = match edit.n_proposed_again {
         0 => view! { <span class="table__dim">"never"</span> }.into_any(),
         times => view! { <b class="medium">{format!("{times}×")}</b> }.into_any(),
     };
@@ -102,7 +117,7 @@ fn RejectedRow(run: RunState, edit: RejectedEdit, number: usize) -> impl IntoVie
     let toggle = move |_| is_open.update(|open| *open = !*open);
     view! {
         <tr aria-selected=move || is_open.get().to_string()>
-            <td class="mono muted">{format!("{}·e{number}", edit.step)}</td>
+            <td class="mono muted">{format!("s{}·e{}", edit.step, edit.number)}</td>
             <td class="second hide-narrow">{op_words(&edit.report.edit.op)}</td>
             <td class="table__wrap">
                 <button class="edit-open" type="button" aria-expanded=move || is_open.get().to_string() on:click=handler(toggle)>
@@ -126,7 +141,11 @@ fn RejectedDrawer(run: RunState, edit: RejectedEdit) -> impl IntoView {
         let links = edit.proposed_again_in.iter().map(|step| {
             view! { " "<a class="link" href=run.step_href(*step)>{format!("step {step}")}</a> }
         });
-        view! { <p>"Something similar was proposed in"{links.collect_any()}</p> }
+        let more = usize::try_from(edit.n_proposed_again)
+            .unwrap_or(0)
+            .saturating_sub(edit.proposed_again_in.len());
+        let more = (more > 0).then(|| format!(" and {more} before"));
+        view! { <p>"Something similar was proposed in"{links.collect_any()}{more}</p> }
     });
     let detail = Some(edit.report.detail.clone())
         .filter(|detail| !detail.is_empty() && *detail != edit.reason);

@@ -9,6 +9,7 @@ use super::versions::{VersionChoice, VersionPickers, VersionsList};
 use crate::api;
 use crate::components::dynamic::{CollectAny, when};
 use crate::components::handler::handler;
+use crate::components::icon::Icon;
 use crate::components::numbers::Delta;
 use crate::components::states::Empty;
 use crate::fmt;
@@ -26,10 +27,12 @@ pub(super) enum SkillView {
     Raw,
     Unified,
     SideBySide,
+    Blame,
 }
 
 impl SkillView {
-    pub(super) const ALL: [Self; 4] = [Self::Rendered, Self::Raw, Self::Unified, Self::SideBySide];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Rendered, Self::Raw, Self::Unified, Self::SideBySide, Self::Blame];
 
     pub(super) fn label(self) -> &'static str {
         match self {
@@ -37,6 +40,7 @@ impl SkillView {
             Self::Raw => "Raw",
             Self::Unified => "Unified",
             Self::SideBySide => "Side by side",
+            Self::Blame => "Blame",
         }
     }
 
@@ -46,6 +50,7 @@ impl SkillView {
             Self::Raw => "raw",
             Self::Unified => "unified",
             Self::SideBySide => "split",
+            Self::Blame => "blame",
         }
     }
 
@@ -168,10 +173,21 @@ fn Head(
             {move || words()}
             <div class="section__end">
                 <ViewSwitch now=Memo::new(now) view_as/>
+                <ForkVersion run version=new/>
                 <AdoptButton run version=new on_written/>
             </div>
         </div>
     }
+}
+
+/// A new run that starts from the version.
+#[component]
+fn ForkVersion(run: RunState, version: Memo<Option<SkillVersion>>) -> impl IntoView {
+    let href = move || {
+        let number = version.with(|version| version.as_ref().map_or(0, |version| version.version));
+        format!("/launch?fork={}&version={number}", run.id())
+    };
+    view! { <a class="button" data-size="sm" href=move || href() title="A new run that starts from this version"><Icon name="fork"/>"Fork"</a> }
 }
 
 #[component]
@@ -197,7 +213,7 @@ mod tests {
         for view in SkillView::ALL {
             assert_eq!(view.to_string().parse(), Ok(view));
         }
-        assert!("blame".parse::<SkillView>().is_err());
+        assert!("other".parse::<SkillView>().is_err());
     }
 
     #[test]

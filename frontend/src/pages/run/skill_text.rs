@@ -1,11 +1,12 @@
 //! The text of a version: rendered, raw, or as the difference to another one. Loads what it shows.
 
 use super::skill::SkillView;
+use super::skill_blame::BlameView;
 use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::copy_button::CopyButton;
 use crate::components::diff_view::{DiffLayout, DiffView};
-use crate::components::dynamic::{CollectAny, nothing};
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::markdown::SkillRendered;
@@ -20,7 +21,7 @@ use skillopt_domain::skill::{Eol, SkillWarning};
 use skillopt_domain::view::SkillVersion;
 
 /// Lines of raw text that are drawn.
-const MAX_LINES: usize = 5000;
+const MAX_LINES: usize = 1000;
 
 #[component]
 pub(super) fn SkillTexts(
@@ -44,7 +45,7 @@ pub(super) fn SkillTexts(
         }
     });
     loaded(texts, Frame::new("The skill could not be loaded."), move |texts: &Loaded| {
-        view! { <Shown run loaded=texts.clone() view_as/> }.into_any()
+        view! { <Shown run loaded=texts.clone() view_as shown=new/> }.into_any()
     })
 }
 
@@ -56,7 +57,12 @@ struct Loaded {
 }
 
 #[component]
-fn Shown(run: RunState, loaded: Loaded, view_as: Memo<SkillView>) -> impl IntoView {
+fn Shown(
+    run: RunState,
+    loaded: Loaded,
+    view_as: Memo<SkillView>,
+    shown: Memo<Option<SkillVersion>>,
+) -> impl IntoView {
     let Some(new) = loaded.new else { return ().into_any() };
     let warnings = new.warnings.clone();
     let href = api::skill_raw_href(&run.id(), &new.sha);
@@ -85,6 +91,7 @@ fn Shown(run: RunState, loaded: Loaded, view_as: Memo<SkillView>) -> impl IntoVi
                 </div>
             </div>
             {move || texts.with_value(|(old, new)| body(old.as_ref(), new, view_as.get()))}
+            {when(move || view_as.get() == SkillView::Blame, move || view! { <BlameView run version=shown/> }.into_any(), nothing)}
         </div>
     }
     .into_any()
@@ -98,6 +105,7 @@ fn body(old: Option<&SkillText>, new: &SkillText, view_as: SkillView) -> AnyView
         }
         (SkillView::Unified, Some(old)) => difference(old, new, DiffLayout::Unified),
         (SkillView::SideBySide, Some(old)) => difference(old, new, DiffLayout::SideBySide),
+        (SkillView::Blame, _) => nothing(),
         (SkillView::Raw | SkillView::Unified | SkillView::SideBySide, _) => raw(&new.text),
     }
 }

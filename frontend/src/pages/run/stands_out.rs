@@ -1,10 +1,10 @@
 //! What stands out in a run, in sentences that the numbers at hand prove. Pure, tested.
 
-use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::charts::scale::to_count;
 use crate::fmt;
 use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::StepSummary;
+use skillopt_domain::noise::{ALPHA, p_words, sign_test};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
@@ -91,8 +91,8 @@ enum Noise {
 /// Tasks may flip twice on the way, so the number that differ between start and best is known only within
 /// bounds: at least the net gain, at most all flips of the accepted steps. Both ends are tested.
 fn noise_words(path: &[&StepSummary], before: f64, after: f64, n: u32) -> Option<(Noise, String)> {
-    let fixed: u32 = path.iter().map(|step| step.n_fixed).sum();
-    let broke: u32 = path.iter().map(|step| step.n_broke).sum();
+    let fixed: u32 = path.iter().map(|step| step.n_fixed.unwrap_or(0)).sum();
+    let broke: u32 = path.iter().map(|step| step.n_broke.unwrap_or(0)).sum();
     let net = to_count((after - before) * f64::from(n));
     // Unequal sums mean that some step compared other tasks: then nothing is proven.
     if fixed < broke || fixed - broke != net {
@@ -242,8 +242,8 @@ mod tests {
             .zip(1..)
             .map(|((fixed, broke), number)| StepSummary {
                 action: Action::AcceptNewBest,
-                n_fixed: *fixed,
-                n_broke: *broke,
+                n_fixed: Some(*fixed),
+                n_broke: Some(*broke),
                 ..step(number)
             })
             .collect();

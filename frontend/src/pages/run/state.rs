@@ -13,6 +13,7 @@ use skillopt_domain::event::{EventKind, RunEvent, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::import::ImportOrigin;
+use skillopt_domain::origin::RunOrigin;
 use skillopt_domain::run::Phase;
 use skillopt_domain::view::{RunView, SkillVersion};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub(crate) struct RunState {
     pub(crate) caps: Caps,
     /// Where the run came from, when it was imported.
     pub(crate) imported: StoredValue<Option<ImportOrigin>>,
+    /// The run that it was made from.
+    pub(crate) origin: StoredValue<Option<RunOrigin>>,
     pub(crate) view: RwSignal<RunView>,
     /// Events of the step that is under way.
     pub(crate) step_events: RwSignal<Vec<RunEvent>>,
@@ -48,6 +51,7 @@ impl RunState {
             metric: StoredValue::new(detail.gate_metric),
             caps: detail.caps,
             imported: StoredValue::new(detail.imported),
+            origin: StoredValue::new(detail.origin),
             view: RwSignal::new(detail.view),
             step_events: RwSignal::new(Vec::new()),
             fresh: RwSignal::new(Vec::new()),

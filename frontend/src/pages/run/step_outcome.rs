@@ -1,5 +1,6 @@
 //! The second half of a step's story: the candidate's text, the gate with the tasks that changed, time and cost.
 
+use super::costs::step_costs;
 use super::state::RunState;
 use super::step_story::StepFacts;
 use super::step_words as words;
@@ -9,7 +10,7 @@ use crate::api;
 use crate::components::diff_view::DiffView;
 use crate::components::dynamic::CollectAny;
 use crate::components::loaded::{Frame, loaded};
-use crate::components::look::{Look, stage_look};
+use crate::components::look::Look;
 use crate::components::states::SkeletonRows;
 use crate::components::status::Status;
 use crate::fmt;
@@ -18,9 +19,8 @@ use leptos::prelude::*;
 use skillopt_domain::api::SkillText;
 use skillopt_domain::diff::diff;
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::{EventKind, StageCost};
+use skillopt_domain::event::EventKind;
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::run::Stage;
 use skillopt_domain::verdict::{TaskChange, Verdict};
 
 pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
@@ -32,10 +32,11 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         _ => None,
     })?;
     let before = facts.before.clone().filter(|before| *before != sha)?;
-    let made_of = match Item::of(&facts.events) {
-        Item::Edit => Item::Edit.count(applied),
-        _ => "a new text".to_owned(),
-    };
+    let n_notes = facts.find(|kind| match kind {
+        EventKind::Noted { appendix, .. } => Some(appendix.n_added),
+        _ => None,
+    });
+    let made_of = made_of(Item::of(&facts.events), applied, n_notes.unwrap_or(0));
     let tokens = fmt::count(u64::from(tokens));
     let note = format!("{} + {made_of}, {tokens} tokens", facts.before_name());
     Some(part(
@@ -45,6 +46,22 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
         None,
         view! { <CandidateDiff run before after=sha/> }.into_any(),
     ))
+}
+
+/// What was added to the text before: edits, notes, or a whole new text.
+fn made_of(item: Item, applied: usize, n_notes: u32) -> String {
+    let notes = (n_notes > 0).then(|| fmt::plural(u64::from(n_notes), "note", "notes"));
+    let text = match (item, applied) {
+        (Item::Edit, 0) => None,
+        (Item::Edit, applied) => Some(Item::Edit.count(applied)),
+        _ => Some("a new text".to_owned()),
+    };
+    let parts: Vec<String> = text.into_iter().chain(notes).collect();
+    if parts.is_empty() {
+        "changes that are not told apart".to_owned()
+    } else {
+        parts.join(" and ")
+    }
 }
 
 #[component]
@@ -74,7 +91,9 @@ pub(super) fn gate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
 
 /// The gate's arithmetic and the tasks that changed.
 pub(super) fn gate_part(run: RunState, verdict: &Verdict, look: Look) -> AnyView {
-    let changes = if verdict.changes.is_empty() {
+    let changes = if verdict.changes_unknown {
+        view! { <p class="muted">"Which tasks changed is not known."</p> }.into_any()
+    } else if verdict.changes.is_empty() {
         view! { <p class="muted">"No task changed."</p> }.into_any()
     } else {
         changes_table(run, &verdict.changes)
@@ -117,29 +136,20 @@ fn change_row(run: RunState, change: &TaskChange) -> impl IntoView + use<> {
 pub(super) fn time_and_cost(facts: &StepFacts) -> Option<AnyView> {
     let summary = facts.summary()?;
     let total: u64 = summary.stages.iter().map(|stage| stage.wall_ms).sum();
-    let longest = summary.stages.iter().map(|stage| stage.wall_ms).max().unwrap_or(0);
-    let bars = summary.stages.iter().map(|stage| stage_bar(stage, longest)).collect_any();
     let note = format!("{}, {}", fmt::duration(total), words::cost_words(&summary.spend));
-    Some(part(
-        "clock",
-        "Time and cost",
-        note,
-        None,
-        view! { <div class="bars story__bars">{bars}</div> }.into_any(),
-    ))
+    Some(part("clock", "Time and cost", note, None, step_costs(&summary.stages)))
 }
 
-fn stage_bar(cost: &StageCost, longest: u64) -> impl IntoView + use<> {
-    let shorten = |ms: u64| u32::try_from(ms / 10).unwrap_or(u32::MAX);
-    // The target works in the first and the last stage, the optimizer in between.
-    let series = match cost.stage {
-        Stage::Rollout | Stage::Evaluate => "1",
-        Stage::Update => "8",
-        Stage::Reflect | Stage::Aggregate | Stage::Select => "2",
-    };
-    view! {
-        <span>{stage_look(cost.stage).0}</span>
-        <span class="bars__track"><i data-series=series style:width=fmt::share(shorten(cost.wall_ms), shorten(longest))></i></span>
-        <span class="bars__n">{fmt::duration(cost.wall_ms)}" "<span class="muted">{words::cost_words(&cost.spend)}</span></span>
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_is_never_said_to_be_made_of_no_edits() {
+        assert_eq!(made_of(Item::Edit, 2, 0), "2 edits");
+        assert_eq!(made_of(Item::Edit, 1, 2), "1 edit and 2 notes");
+        assert_eq!(made_of(Item::Edit, 0, 1), "1 note");
+        assert_eq!(made_of(Item::Suggestion, 0, 0), "a new text");
+        assert_eq!(made_of(Item::Edit, 0, 0), "changes that are not told apart");
     }
 }

@@ -1,9 +1,9 @@
 //! The sentences of a step's story. Pure, tested.
 
 use super::update_words::Item;
-use crate::charts::noise::{ALPHA, p_words, sign_test};
 use crate::fmt;
 use skillopt_domain::event::{Ranking, ReflectionSummary, StepSummary};
+use skillopt_domain::noise::{ALPHA, p_words, sign_test};
 use skillopt_domain::outcome::OutcomeCounts;
 use skillopt_domain::score::{GateMetric, MeanScore};
 use skillopt_domain::spend::SpendByRole;
@@ -56,12 +56,16 @@ pub(crate) fn verdict_words(step: &StepSummary, verdict: Option<&Verdict>) -> Ve
 pub(crate) fn arithmetic(verdict: &Verdict) -> Option<(String, String)> {
     let (before, after) = (verdict.current_score?, verdict.candidate_score?);
     let n = verdict.candidate.map_or(0, |score| score.n);
+    let flips = verdict.flips();
     let scores = format!("{} → {}", fmt::score(Some(before)), fmt::score(Some(after)));
     let middle = format!(
-        " on {}: {} fixed, {} broke{}. ",
-        fmt::plural(u64::from(n), "task", "tasks"),
-        verdict.n_fixed(),
-        verdict.n_broke(),
+        "{}: {}{}. ",
+        if n > 0 {
+            format!(" on {}", fmt::plural(u64::from(n), "task", "tasks"))
+        } else {
+            String::new()
+        },
+        fmt::flips(flips.map(|one| one.0), flips.map(|one| one.1)),
         refused_words(verdict)
     );
     Some((scores, middle))
@@ -74,6 +78,9 @@ pub(crate) fn means_words(verdict: &Verdict) -> String {
             "Hard {:.3} → {:.3}, soft {:.3} → {:.3} on the same tasks.",
             current.hard, candidate.hard, current.soft, candidate.soft
         ),
+        _ if verdict.changes_unknown => {
+            "The results of both skills are not there, so that they cannot be compared.".to_owned()
+        }
         _ => "No task was scored with both skills.".to_owned(),
     }
 }
@@ -107,8 +114,7 @@ fn why(reason: &str) -> &str {
 
 /// Whether the change by itself is more than chance.
 fn alone(verdict: &Verdict) -> Option<String> {
-    let fixed = u32::try_from(verdict.n_fixed()).ok()?;
-    let broke = u32::try_from(verdict.n_broke()).ok()?;
+    let (fixed, broke) = verdict.flips()?;
     if fixed + broke == 0 {
         return None;
     }
@@ -222,6 +228,7 @@ mod tests {
             current_score: Some(0.7),
             candidate_score: Some(0.75),
             n_not_compared: 1,
+            changes_unknown: false,
             changes: [vec![change(Change::Fixed); 4], vec![change(Change::Broke); 2]].concat(),
             reused: false,
             reason: "strictly better than current".into(),

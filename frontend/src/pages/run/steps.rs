@@ -4,9 +4,8 @@ use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::{RunState, running_step};
 use super::step_story::{StepFacts, step_story};
-use super::steps_rail::Rail;
+use super::steps_rail::{PAGE, Rail};
 use crate::api;
-use crate::charts::score::merged;
 use crate::components::dynamic::{dynamic, when};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
@@ -15,24 +14,42 @@ use crate::components::states::{Empty, SkeletonRows};
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
-use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::event::StepSummary;
 
 #[component]
 pub(super) fn StepsTab(run: RunState) -> impl IntoView {
-    let older = RwSignal::new(Vec::<StepSummary>::new());
     let live = run.steps();
-    let steps = Memo::new(move || older.with(|older| live.with(|live| merged(older, live))));
     let running = Memo::new(move || run.view.with(running_step));
     let picked = query_value::<u32>("step");
+    let newest = Memo::new(move || live.with(|live| newest_page(live)));
+    let page = Memo::new(move || newest.with(|newest| page_of(newest, picked.get())));
+    let loaded = Load::new(move || {
+        let (id, page) = (run.id(), page.get());
+        async move {
+            match page {
+                Some(from) => Ok(api::steps(&id, from, PAGE).await?.items),
+                None => Ok::<_, api::ApiError>(Vec::new()),
+            }
+        }
+    });
+    let steps = Memo::new(move || match page.get() {
+        None => newest.get(),
+        // The page before stays until the new one is there.
+        Some(_) => loaded.get().and_then(Result::ok).map_or_else(Vec::new, |steps| steps.to_vec()),
+    });
     let step = Memo::new(move || {
-        let newest = steps.with(|steps| steps.last().map(|step| step.step));
+        let newest = newest.with(|newest| newest.last().map(|step| step.step));
         picked.get().or(newest).or(running.get())
     });
     let all = Memo::new(move || {
         let done = steps.with(|steps| steps.iter().map(|step| step.step).collect::<Vec<_>>());
-        done.into_iter().chain(running.get()).collect::<Vec<_>>()
+        let n_steps = run.view.with(|view| view.n_steps);
+        // The neighbours beyond the page open the next one.
+        let before = done.first().and_then(|first| first.checked_sub(1)).filter(|step| *step > 0);
+        let after = done.last().map(|last| last + 1).filter(|step| *step <= n_steps);
+        let all = before.into_iter().chain(done).chain(after);
+        all.chain(running.get().filter(|step| Some(*step) != after)).collect::<Vec<_>>()
     });
     on_single_key(move |key| match key {
         "j" => go(picked, neighbour(&all.get_untracked(), step.get_untracked(), Way::Older)),
@@ -43,7 +60,7 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
     let split = move || {
         view! {
             <div class="split" data-side="start" data-width="steps">
-                <Rail run steps older step running/>
+                <Rail run steps loaded page step running/>
                 <div>
                     <PhoneNav run step all picked/>
                     <Story run step running/>
@@ -53,6 +70,19 @@ pub(super) fn StepsTab(run: RunState) -> impl IntoView {
         .into_any()
     };
     when(move || step.get().is_some(), split, move || view! { <NoSteps run/> }.into_any())
+}
+
+/// The newest steps, one page at most: a run that one watches for long adds to them.
+fn newest_page(live: &[StepSummary]) -> Vec<StepSummary> {
+    let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    live[live.len().saturating_sub(page)..].to_vec()
+}
+
+/// The first step of the page that has the chosen one; `None` for the newest page.
+fn page_of(newest: &[StepSummary], picked: Option<u32>) -> Option<u32> {
+    let first = newest.first()?.step;
+    let picked = picked.filter(|picked| *picked < first && *picked > 0)?;
+    Some((picked - 1) / PAGE * PAGE + 1)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,6 +199,7 @@ fn LiveStory(run: RunState, facts: StepFacts, running: Memo<Option<u32>>) -> imp
 
 #[cfg(test)]
 mod tests {
+    use super::super::charts_data::tests::step as test_step;
     use super::*;
 
     #[test]
@@ -178,5 +209,17 @@ mod tests {
         assert_eq!(neighbour(&all, Some(2), Way::Newer), Some(5));
         assert_eq!(neighbour(&all, Some(1), Way::Older), None);
         assert_eq!(neighbour(&all, None, Way::Older), None);
+    }
+
+    #[test]
+    fn a_step_that_is_not_among_the_newest_opens_its_page() {
+        let newest: Vec<StepSummary> = (9_901..=10_000).map(test_step).collect();
+        assert_eq!(page_of(&newest, None), None);
+        assert_eq!(page_of(&newest, Some(9_950)), None);
+        assert_eq!(page_of(&newest, Some(9_900)), Some(9_801));
+        assert_eq!(page_of(&newest, Some(1)), Some(1));
+        assert_eq!(page_of(&[], Some(1)), None);
+        let live: Vec<StepSummary> = (1..=250).map(test_step).collect();
+        assert_eq!(newest_page(&live).first().map(|step| step.step), Some(151));
     }
 }

@@ -2,25 +2,22 @@
 
 use super::state::RunState;
 use super::words::stage_so_far;
-use crate::api;
-use crate::charts::score::{ScorePoint, merged, points};
+use crate::charts::score::{ScorePoint, points};
 use crate::components::dynamic::{Item, each};
-use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::look::Look;
 use crate::components::numbers::Delta;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
+use crate::state::load::Load;
 use crate::state::memo::Memo;
-use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::verdict::Action;
 
-/// Steps that are loaded at once when the older ones are asked for.
-const OLDER: u32 = 500;
+/// Steps of a page.
+pub(super) const PAGE: u32 = 100;
 
 /// A row of the rail.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,18 +32,42 @@ struct RailRow {
 pub(super) fn Rail(
     run: RunState,
     steps: Memo<Vec<StepSummary>>,
-    older: RwSignal<Vec<StepSummary>>,
+    loaded: Load<Vec<StepSummary>>,
+    page: Memo<Option<u32>>,
     step: Memo<Option<u32>>,
     running: Memo<Option<u32>>,
 ) -> impl IntoView {
     let rows = Memo::new(move || {
         run.view.with(|view| steps.with(|steps| rail_rows(&points(view, steps), steps)))
     });
+    // A page at a time: what is chosen decides which one.
+    let turn = move |label: &'static str, to: u32| {
+        view! { <a class="button steps__turn" data-size="sm" data-variant="quiet" href=run.step_href(to)>{format!("{label} {to}")}</a> }
+            .into_any()
+    };
+    let newer = move || {
+        let last = steps.with(|steps| steps.last().map(|step| step.step))?;
+        page.get().map(|_| turn("Steps from", last + 1))
+    };
+    let older = move || {
+        let first = steps.with(|steps| steps.first().map(|step| step.step))?;
+        (first > 1).then(|| turn("Steps up to", first - 1))
+    };
+    let failed = move || {
+        let error = loaded.get()?.err()?;
+        let retry = Callback::new(move |()| loaded.again());
+        Some(
+            view! { <ErrorCallout what="The steps could not be loaded." error on_retry=retry/> }
+                .into_any(),
+        )
+    };
     view! {
         <nav class="steps split__side hide-narrow" aria-label="Steps">
             {move || running.get().map(|number| view! { <RunningItem run number step/> }.into_any())}
+            {move || newer()}
             {each(move || rows.with(|rows| rows.iter().map(|row| rail_item(run, row, step)).collect()))}
-            <Older run steps older/>
+            {move || failed()}
+            {move || older()}
         </nav>
     }
 }
@@ -100,43 +121,6 @@ fn RunningItem(run: RunState, number: u32, step: Memo<Option<u32>>) -> impl Into
             <span>{number}<span class="visually-hidden">", running"</span></span>
             <span class="steps__score muted">{move || so_far.get()}</span>
         </a>
-    }
-}
-
-/// A long run comes with its last steps; the older ones are loaded when asked for.
-#[component]
-fn Older(
-    run: RunState,
-    steps: Memo<Vec<StepSummary>>,
-    older: RwSignal<Vec<StepSummary>>,
-) -> impl IntoView {
-    let failure = RwSignal::new(None);
-    let is_loading = RwSignal::new(false);
-    let first = move || steps.with(|steps| steps.first().map_or(1, |step| step.step));
-    let load = move || {
-        let from = first().saturating_sub(OLDER).max(1);
-        let count = first() - from;
-        is_loading.set(true);
-        failure.set(None);
-        spawn_local(async move {
-            match api::steps(&run.id(), from, count).await {
-                Ok(loaded) => _ = older.try_update(|older| *older = merged(&loaded.items, older)),
-                Err(error) => failure.set(Some(error)),
-            }
-            is_loading.set(false);
-        });
-    };
-    view! {
-        {move || failure.get().map(|error| view! {
-            <ErrorCallout what="Older steps could not be loaded." error on_retry=Callback::new(move |()| load())/>
-        }
-        .into_any())}
-        {move || (first() > 1).then(|| view! {
-            <button class="button" data-size="sm" data-variant="quiet" type="button" disabled=move || is_loading.get() on:click=handler(move |_| load())>
-                {move || format!("Steps before {}", first())}
-            </button>
-        }
-        .into_any())}
     }
 }
 

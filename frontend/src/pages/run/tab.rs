@@ -8,18 +8,20 @@ pub(crate) enum RunTab {
     Skill,
     Epochs,
     Rejected,
+    Tasks,
     Trajectories,
     Config,
     Events,
 }
 
 impl RunTab {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Curves,
         Self::Steps,
         Self::Skill,
         Self::Epochs,
         Self::Rejected,
+        Self::Tasks,
         Self::Trajectories,
         Self::Config,
         Self::Events,
@@ -33,6 +35,7 @@ impl RunTab {
             Self::Skill => "skill",
             Self::Epochs => "epochs",
             Self::Rejected => "rejected",
+            Self::Tasks => "tasks",
             Self::Trajectories => "trajectories",
             Self::Config => "config",
             Self::Events => "events",
@@ -46,6 +49,7 @@ impl RunTab {
             Self::Skill => "Skill",
             Self::Epochs => "Epochs",
             Self::Rejected => "Rejected edits",
+            Self::Tasks => "Tasks",
             Self::Trajectories => "Trajectories",
             Self::Config => "Config",
             Self::Events => "Events",

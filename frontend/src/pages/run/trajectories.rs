@@ -4,6 +4,7 @@ use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use super::tab::RunTab;
+use super::task_words::{purpose_label, skill_name};
 use super::trajectory_detail::TrajectoryDetail;
 use super::trajectory_filters::{FilterBar, Filters};
 use crate::api::{self, ApiError};
@@ -204,12 +205,13 @@ fn List(
                     <thead><tr>
                         <th scope="col">"Task"</th>
                         <th scope="col">"Outcome"</th>
+                        <th scope="col" class="hide-narrow">"Skill"</th>
                         <th scope="col" class="hide-narrow">"Split"</th>
                         <th scope="col" data-num class="hide-narrow">"Step"</th>
                         <th scope="col" class="hide-narrow">"Ledger"</th>
                     </tr></thead>
                     <tbody>
-                        {each(move || rows.rows.with(|rows| rows.iter().map(|row| row_item(row, picked)).collect()))}
+                        {each(move || rows.rows.with(|rows| rows.iter().map(|row| row_item(run, row, picked)).collect()))}
                     </tbody>
                 </table>
             </div>
@@ -244,12 +246,12 @@ fn load_more(run: RunState, rows: Rows, query: TrajectoryQuery) {
     });
 }
 
-fn row_item(row: &TrajectoryRow, picked: QueryValue<u64>) -> Item {
+fn row_item(run: RunState, row: &TrajectoryRow, picked: QueryValue<u64>) -> Item {
     let row = row.clone();
-    Item::new(row.id.to_string(), move || list_row(&row, picked).into_any())
+    Item::new(row.id.to_string(), move || list_row(run, &row, picked).into_any())
 }
 
-fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use<> {
+fn list_row(run: RunState, row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use<> {
     let id = row.id;
     let is_picked = move || picked.get() == Some(id);
     let is_truncated = matches!(row.outcome.outcome, Outcome::Scored { truncated: true, .. });
@@ -260,6 +262,12 @@ fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use
     } else {
         view! { <span class="table__dim">{fmt::MISSING}</span> }.into_any()
     };
+    let version = run.version_of(&row.skill);
+    let skill = skill_name(version, row.step);
+    let skill_title = version.map_or_else(
+        || format!("candidate of step {}, not kept", row.step),
+        |version| format!("version {version} of the skill"),
+    );
     let title = row.outcome.title.clone();
     let hover = title.clone();
     let step = if row.step == 0 { fmt::MISSING.to_owned() } else { row.step.to_string() };
@@ -275,7 +283,8 @@ fn list_row(row: &TrajectoryRow, picked: QueryValue<u64>) -> impl IntoView + use
                 <Status look=row.outcome.outcome.kind()/>
                 {is_truncated.then(|| view! { " "<span class="badge" data-tone="warn">"truncated"</span> }.into_any())}
             </td>
-            <td class="second hide-narrow">{row.purpose.as_str()}</td>
+            <td class="second hide-narrow" title=skill_title>{skill}</td>
+            <td class="second hide-narrow">{purpose_label(row.purpose)}</td>
             <td data-num class="second hide-narrow">{step}</td>
             <td class="second hide-narrow">{ledger}</td>
         </tr>

@@ -7,7 +7,7 @@ use crate::fmt;
 use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::TrajectoryQuery;
-use skillopt_domain::outcome::{OutcomeCounts, OutcomeKind, RolloutPurpose};
+use skillopt_domain::outcome::{OutcomeCounts, OutcomeFilter, RolloutPurpose};
 
 /// Rows of a page.
 const PAGE: u32 = 100;
@@ -21,13 +21,6 @@ pub(super) struct Filters {
     pub(super) task: QueryValue<String>,
     pub(super) text: QueryValue<String>,
 }
-
-const PURPOSES: [RolloutPurpose; 4] = [
-    RolloutPurpose::Train,
-    RolloutPurpose::Longitudinal,
-    RolloutPurpose::Selection,
-    RolloutPurpose::Test,
-];
 
 impl Filters {
     pub(super) fn new() -> Self {
@@ -43,8 +36,10 @@ impl Filters {
     pub(super) fn query(self) -> TrajectoryQuery {
         let purpose = self.purpose.get();
         TrajectoryQuery {
-            outcome: self.outcome.get().and_then(|word| OutcomeKind::parse(&word)),
-            purpose: PURPOSES.into_iter().find(|one| Some(one.as_str()) == purpose.as_deref()),
+            outcome: self.outcome.get().and_then(|word| OutcomeFilter::parse(&word)),
+            purpose: RolloutPurpose::ALL
+                .into_iter()
+                .find(|one| Some(one.as_str()) == purpose.as_deref()),
             step: self.step.get(),
             set: None,
             task: self.task.get(),
@@ -73,15 +68,10 @@ pub(super) fn FilterBar(
     filters: Filters,
     counts: Memo<Option<(OutcomeCounts, u64)>>,
 ) -> impl IntoView {
-    let choice = move |outcome: Option<OutcomeKind>, label: &'static str| {
+    let choice = move |outcome: Option<OutcomeFilter>, label: &'static str| {
         let word = outcome.map(|outcome| outcome.as_str().to_owned());
         let (is_word, set_word) = (word.clone(), word);
-        let count = move || {
-            counts
-                .get()
-                .map(|(counts, _)| count_of(&counts, outcome))
-                .filter(|_| outcome != Some(OutcomeKind::JudgeError))
-        };
+        let count = move || counts.get().map(|(counts, _)| count_of(&counts, outcome));
         view! {
             <button type="button" aria-pressed=move || (filters.outcome.get() == is_word).to_string()
                 on:click=handler(move |_| filters.outcome.set(set_word.clone()))>
@@ -101,10 +91,10 @@ pub(super) fn FilterBar(
             </label>
             <div class="segmented" role="group" aria-label="Outcome">
                 {choice(None, "All")}
-                {choice(Some(OutcomeKind::Passed), "Passed")}
-                {choice(Some(OutcomeKind::Failed), "Failed")}
-                {choice(Some(OutcomeKind::Refused), "Refused")}
-                {choice(Some(OutcomeKind::InfraError), "Errors")}
+                {choice(Some(OutcomeFilter::Passed), "Passed")}
+                {choice(Some(OutcomeFilter::Failed), "Failed")}
+                {choice(Some(OutcomeFilter::Refused), "Refused")}
+                {choice(Some(OutcomeFilter::Error), "Errors")}
             </div>
             <PurposeSelect filters/>
             <StepField filters/>
@@ -113,13 +103,15 @@ pub(super) fn FilterBar(
     }
 }
 
-fn count_of(counts: &OutcomeCounts, outcome: Option<OutcomeKind>) -> u32 {
+fn count_of(counts: &OutcomeCounts, outcome: Option<OutcomeFilter>) -> u32 {
     match outcome {
         None => counts.total(),
-        Some(OutcomeKind::Passed) => counts.passed,
-        Some(OutcomeKind::Failed) => counts.failed,
-        Some(OutcomeKind::Refused) => counts.refused,
-        Some(OutcomeKind::InfraError | OutcomeKind::JudgeError) => counts.errors,
+        Some(OutcomeFilter::Passed) => counts.passed,
+        Some(OutcomeFilter::Failed) => counts.failed,
+        Some(OutcomeFilter::Refused) => counts.refused,
+        Some(OutcomeFilter::InfraError | OutcomeFilter::JudgeError | OutcomeFilter::Error) => {
+            counts.errors
+        }
     }
 }
 
@@ -173,6 +165,6 @@ mod tests {
     fn errors_of_both_kinds_are_counted_together() {
         let counts = OutcomeCounts { passed: 3, failed: 2, refused: 1, errors: 4 };
         assert_eq!(count_of(&counts, None), 10);
-        assert_eq!(count_of(&counts, Some(OutcomeKind::InfraError)), 4);
+        assert_eq!(count_of(&counts, Some(OutcomeFilter::Error)), 4);
     }
 }

@@ -1,16 +1,20 @@
 //! The versions of a skill: two choices a row, the older and the newer side of the comparison.
 
 use super::query::QueryValue;
-use crate::components::dynamic::{CollectAny, Item, each};
+use crate::components::dynamic::{CollectAny, Item, each, nothing};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::fmt;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
+use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use skillopt_domain::api::Receipt;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::view::SkillVersion;
+
+/// Versions that are listed at once; older ones come when asked for.
+const WINDOW: usize = 100;
 
 /// Which two versions are asked for, in the URL.
 #[derive(Clone, Copy)]
@@ -31,6 +35,7 @@ pub(super) fn VersionsList(
     new: Memo<Option<SkillVersion>>,
     receipts: Receipts,
 ) -> impl IntoView {
+    let shown = RwSignal::new(WINDOW);
     let newest_first = move || {
         let item = |version: SkillVersion| {
             let version_of = version.clone();
@@ -38,7 +43,21 @@ pub(super) fn VersionsList(
                 view! { <VersionRow version origin=origin_words(&version_of, &slow.get_untracked()) best choice old new receipts/> }.into_any()
             })
         };
-        versions.get().into_iter().rev().map(item).collect()
+        let all = versions.get();
+        let first = all.len().saturating_sub(shown.get());
+        all.into_iter().skip(first).rev().map(item).collect()
+    };
+    let more = move || {
+        let left = versions.with(Vec::len).saturating_sub(shown.get());
+        if left == 0 {
+            return nothing();
+        }
+        view! {
+            <button class="button" data-size="sm" data-variant="quiet" type="button" on:click=handler(move |_| shown.update(|n| *n += WINDOW))>
+                {format!("{} older versions", left.min(WINDOW))}
+            </button>
+        }
+        .into_any()
     };
     view! {
         <aside class="split__side hide-narrow" aria-label="Versions">
@@ -49,6 +68,7 @@ pub(super) fn VersionsList(
                 <span>"Score"</span>
             </div>
             {each(newest_first)}
+            {move || more()}
         </aside>
     }
 }
@@ -149,7 +169,13 @@ fn Picker(
             let words = format!("v{number}, {}", fmt::score(version.score));
             view! { <option value=number.to_string() prop:selected=move || is_chosen()>{words}</option> }
         };
-        versions.get().into_iter().rev().map(option).collect_any()
+        let (all, chosen) = (versions.get(), chosen.get().map(|chosen| chosen.version));
+        let newest = all.len().saturating_sub(WINDOW);
+        let is_listed = |(at, version): &(usize, SkillVersion)| {
+            *at >= newest || *at == 0 || Some(version.version) == chosen
+        };
+        let listed = all.into_iter().enumerate().filter(is_listed).collect::<Vec<_>>();
+        listed.into_iter().rev().map(|(_, version)| option(version)).collect_any()
     };
     view! {
         <div class="input">

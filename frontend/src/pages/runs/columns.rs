@@ -36,7 +36,7 @@ const fn wide(mut column: Column) -> Column {
     column
 }
 
-pub(super) const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 13] = [
     words("Run", Some(SortKey::Name)),
     words("Status", Some(SortKey::Status)),
     wide(numbers("Start", None)),
@@ -85,7 +85,14 @@ pub(super) fn Head<'a>(
             </th>
         }
     };
-    view! { <thead><tr>{COLUMNS.map(cell).into_iter().collect_any()}</tr></thead> }
+    view! { <thead><tr>{select_head()}{COLUMNS.map(cell).into_iter().collect_any()}</tr></thead> }
+}
+
+/// Columns of the table, the one with the marks included.
+pub(super) const N_COLUMNS: usize = COLUMNS.len() + 1;
+
+fn select_head() -> impl IntoView {
+    view! { <th scope="col" data-col="check"><span class="visually-hidden">"Select"</span></th> }
 }
 
 /// The head of the real table over rows of the same height, so that nothing jumps.
@@ -99,7 +106,7 @@ pub(super) fn TableSkeleton() -> impl IntoView {
         };
         view! { <td class=class><span class="skeleton" data-width=width data-align=align></span></td> }
     };
-    let row = |_| view! { <tr>{COLUMNS.map(cell).into_iter().collect_any()}</tr> };
+    let row = |_| view! { <tr><td></td>{COLUMNS.map(cell).into_iter().collect_any()}</tr> };
     let head = |Column { label, holds, class, .. }: Column| {
         view! { <th scope="col" class=class data-num=(holds == Holds::Numbers).then_some("")>{label}</th> }
     };
@@ -107,7 +114,7 @@ pub(super) fn TableSkeleton() -> impl IntoView {
         <div class="panel" aria-busy="true">
             <div class="virtual">
                 <table class="table">
-                    <thead><tr>{COLUMNS.map(head).into_iter().collect_any()}</tr></thead>
+                    <thead><tr>{select_head()}{COLUMNS.map(head).into_iter().collect_any()}</tr></thead>
                     <tbody>{(0..ROWS).map(row).collect_any()}</tbody>
                 </table>
             </div>

@@ -1,6 +1,8 @@
 //! One row of the table.
 
 use super::rows::Row;
+use super::selection::Selection;
+use crate::components::handler::handler;
 use crate::components::numbers::{Delta, Score};
 use crate::components::run_cells::{RunName, RunState, best_so_far, spend_words};
 use crate::components::spark::Spark;
@@ -11,16 +13,31 @@ use leptos::prelude::*;
 use skillopt_domain::score::MeanScore;
 
 #[component]
-pub(super) fn RunRow(at: usize, row: Row, cursor: RwSignal<Option<usize>>) -> impl IntoView {
+pub(super) fn RunRow(
+    at: usize,
+    row: Row,
+    cursor: RwSignal<Option<usize>>,
+    selection: Selection,
+) -> impl IntoView {
     let run = row.run;
     let curve = best_so_far(&run);
     let is_cursor = move || (cursor.get() == Some(at)).then_some("");
+    let id = StoredValue::new(run.id.to_string());
+    let is_selected = move || id.with_value(|id| selection.has(id));
+    let selected = move || is_selected().then_some("true");
+    let label = format!("Select {}", run.name);
     let steps = match run.total_steps {
         Some(total) => format!("{} of {total}", run.n_steps),
         None => run.n_steps.to_string(),
     };
     view! {
-        <tr data-cursor=move || is_cursor() aria-rowindex=(at + 1).to_string()>
+        <tr data-cursor=move || is_cursor() aria-rowindex=(at + 1).to_string() aria-selected=move || selected()>
+            <td>
+                <input
+                    class="check" type="checkbox" aria-label=label prop:checked=move || is_selected()
+                    on:change=handler(move |_| id.with_value(|id| selection.toggle(id)))
+                />
+            </td>
             <td><RunName run=&run/></td>
             <td><RunState run=&run/></td>
             <td data-num class="hide-narrow"><Score value=run.baseline_score/></td>

@@ -1,10 +1,11 @@
 //! The table: draws the rows that can be seen, loads more when they run out, follows the stream and the keys.
 
-use super::columns::{COLUMNS, Head};
+use super::columns::{Head, N_COLUMNS};
 use super::no_runs::NoRuns;
 use super::query::ListQuery;
 use super::row::RunRow;
 use super::rows::{ROW_PX, Row, Rows, Scroll, height_px};
+use super::selection::Selection;
 use crate::api;
 use crate::components::dynamic::{Item, each, when};
 use crate::components::handler::handler;
@@ -29,6 +30,7 @@ pub(super) fn RunTable(
     page: Page<RunSummary>,
     /// Told how many runs match.
     total: RwSignal<Option<u64>>,
+    selection: Selection,
     on_query: Callback<ListQuery>,
 ) -> impl IntoView {
     let rows = RwSignal::new(Rows::of(page));
@@ -43,7 +45,9 @@ pub(super) fn RunTable(
     when(
         move || is_empty.get(),
         move || view! { <NoRuns query=&empty on_query=on_query/> }.into_any(),
-        move || view! { <Window query=query.clone() rows=rows on_query=on_query/> }.into_any(),
+        move || {
+            view! { <Window query=query.clone() rows=rows selection on_query=on_query/> }.into_any()
+        },
     )
 }
 
@@ -65,13 +69,18 @@ fn catch_up(query: ListQuery, rows: RwSignal<Rows>, live: RunsLive) {
 }
 
 #[component]
-fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>) -> impl IntoView {
+fn Window(
+    query: ListQuery,
+    rows: RwSignal<Rows>,
+    selection: Selection,
+    on_query: Callback<ListQuery>,
+) -> impl IntoView {
     let scroll = RwSignal::new(Scroll { top: 0.0, height: 900.0 });
     let window = Memo::new(move || rows.with(|rows| rows.window(scroll.get())));
     let more = load_more(query.clone(), rows, window);
     let cursor = RwSignal::new(None::<usize>);
     let frame = NodeRef::<html::Div>::new();
-    move_by_keys(rows, cursor, frame);
+    move_by_keys(rows, cursor, selection, frame);
     let measure = move || {
         if let Some(frame) = frame.try_get_untracked().flatten() {
             scroll.set(Scroll {
@@ -96,7 +105,7 @@ fn Window(query: ListQuery, rows: RwSignal<Rows>, on_query: Callback<ListQuery>)
             let item = |(at, row): (usize, &Row)| {
                 let (at, row) = (first + at, row.clone());
                 Item::new(format!("{at} {} {}", row.run.id, row.change), move || {
-                    view! { <RunRow at=at row=row cursor=cursor/> }.into_any()
+                    view! { <RunRow at=at row=row cursor=cursor selection/> }.into_any()
                 })
             };
             rows.all[window].iter().enumerate().map(item).collect()
@@ -167,7 +176,12 @@ fn load_more(query: ListQuery, rows: RwSignal<Rows>, window: Memo<std::ops::Rang
     More { failed }
 }
 
-fn move_by_keys(rows: RwSignal<Rows>, cursor: RwSignal<Option<usize>>, frame: NodeRef<html::Div>) {
+fn move_by_keys(
+    rows: RwSignal<Rows>,
+    cursor: RwSignal<Option<usize>>,
+    selection: Selection,
+    frame: NodeRef<html::Div>,
+) {
     let navigate = use_navigate();
     on_single_key(move |key| {
         let last = rows.with_untracked(|rows| rows.all.len()).saturating_sub(1);
@@ -175,6 +189,14 @@ fn move_by_keys(rows: RwSignal<Rows>, cursor: RwSignal<Option<usize>>, frame: No
         match (key, at) {
             ("j", at) => cursor.set(Some(at.map_or(0, |at| (at + 1).min(last)))),
             ("k", at) => cursor.set(Some(at.map_or(0, |at| at.saturating_sub(1)))),
+            ("x", Some(at)) => {
+                let id =
+                    rows.with_untracked(|rows| rows.all.get(at).map(|row| row.run.id.to_string()));
+                if let Some(id) = id {
+                    selection.toggle(&id);
+                }
+                return KeyUse::Used;
+            }
             ("Enter", Some(at)) => {
                 let href =
                     rows.with_untracked(|rows| rows.all.get(at).map(|row| run_href(&row.run)));
@@ -213,7 +235,7 @@ fn keep_in_view(frame: &web_sys::HtmlElement, at: usize) {
 fn Pad(rows: Memo<usize>) -> impl IntoView {
     view! {
         <tr class="virtual__pad" aria-hidden="true" hidden=move || rows.get() == 0>
-            <td colspan=COLUMNS.len().to_string() style:height=move || height_px(rows.get())></td>
+            <td colspan=N_COLUMNS.to_string() style:height=move || height_px(rows.get())></td>
         </tr>
     }
 }
@@ -234,7 +256,7 @@ fn Foot(rows: RwSignal<Rows>) -> impl IntoView {
         <div class="panel__foot">
             <span>{move || words()}</span>
             <span class="hide-narrow">
-                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " move, " <kbd>"Enter"</kbd> " open, " <kbd>"/"</kbd> " filter"
+                <kbd>"j"</kbd> " " <kbd>"k"</kbd> " move, " <kbd>"x"</kbd> " select, " <kbd>"Enter"</kbd> " open, " <kbd>"/"</kbd> " filter"
             </span>
             <span class="end hide-narrow">"Missing is “—”, never 0"</span>
         </div>

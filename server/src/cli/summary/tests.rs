@@ -28,6 +28,7 @@ async fn summary_of(options: &[&str]) -> Value {
         out_root: None,
         actor: "tester".into(),
         lease: LeaseWish::Now,
+        lineage: None,
     };
     let run = hosting.create(request).await.expect("created");
     hosting.drive(&run, RunControl::new(), CancellationToken::new()).await.expect("driven");

@@ -6,7 +6,6 @@ use crate::host::run_folder::write_now;
 use crate::host::{DiskRunFolder, Hosting, Inputs, config_json};
 use skillopt_domain::config::RunConfig;
 use skillopt_domain::run::RunTransition;
-use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_engine::TrainError;
 use skillopt_engine::batches::plan;
@@ -47,10 +46,11 @@ impl Attempt {
     ) -> Result<Self, String> {
         let config = run_config(&row.config).map_err(|err| err.to_string())?;
         let (out_root, for_reading) = (row.out_root.clone(), config.clone());
+        let kept = kept_skill(hosting, row).await?;
         let read = tokio::task::spawn_blocking(move || {
             let out_root = Path::new(&out_root);
             let folder = DiskRunFolder::open(out_root).map_err(|err| err.to_string())?;
-            let inputs = Inputs::load(&for_reading, &out_root.join("_generated_splits"))
+            let inputs = Inputs::load(&for_reading, &out_root.join("_generated_splits"), kept)
                 .map_err(|problems| BadConfig(problems).to_string())?;
             write_sizes(out_root, &for_reading, &inputs)?;
             Ok::<_, String>((folder, inputs))
@@ -71,7 +71,7 @@ impl Attempt {
         let input = TrainInput {
             config,
             splits: inputs.data.splits,
-            skill: initial_skill(hosting, row, inputs.skill).await?,
+            skill: inputs.skill,
             fresh: row.fresh.clone(),
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
         };
@@ -149,16 +149,14 @@ impl Ended {
     }
 }
 
-/// The skill that the run started from. A resumed run takes it from the store: the file may have changed
-/// since, for one by adopting what this very run found.
-async fn initial_skill(
+/// The skill that the run started from; `None` before its plan is noted. A resumed run takes it from the store: the
+/// file may have changed since, for one by adopting what this very run found, or be gone.
+pub(in crate::host) async fn kept_skill(
     hosting: &Hosting,
     row: &RunRow,
-    on_disk: SkillDoc,
-) -> Result<SkillDoc, String> {
+) -> Result<Option<String>, String> {
     let store = &hosting.shared.store;
     let view = store.view(&row.id).await.map_err(|err| err.to_string())?;
-    let Some(plan) = view.plan else { return Ok(on_disk) };
-    let kept = store.skill_text(&plan.initial_skill).await.map_err(|err| err.to_string())?;
-    Ok(kept.map_or(on_disk, SkillDoc::parse))
+    let Some(plan) = view.plan else { return Ok(None) };
+    store.skill_text(&plan.initial_skill).await.map_err(|err| err.to_string())
 }

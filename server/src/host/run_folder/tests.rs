@@ -111,6 +111,25 @@ async fn a_set_that_is_written_again_replaces_its_files_and_no_others() {
     assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "old".into()));
     folder.write_rollouts("one", with_skill("new")).await.expect("written");
     assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "new".into()));
+    folder.write_rollouts("two", with_skill("old")).await.expect("written");
+    assert_eq!((prompt("two", "a"), prompt("two", "b")), ("old".into(), "old".into()));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_question_that_is_asked_in_many_sets_is_one_file() {
+    use std::os::unix::fs::MetadataExt;
+    let dir = tempfile::tempdir().expect("folder");
+    let folder = DiskRunFolder::open(dir.path()).expect("opened");
+    for set in ["one", "two", "three"] {
+        folder.write_rollouts(set, vec![record("a", scored(), set)]).await.expect("written");
+    }
+    let links = |name: &str| {
+        let path = dir.path().join("three/predictions/a").join(name);
+        std::fs::metadata(path).expect("a file").nlink()
+    };
+    assert_eq!((links("target_user_prompt.txt"), links("target_system_prompt.txt")), (3, 3));
+    assert_eq!(links("conversation.json"), 1, "what was said differs");
 }
 
 #[test]

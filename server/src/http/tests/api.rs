@@ -18,9 +18,12 @@ async fn openapi_describes_every_route() {
     let document = world.get("/api/v1/openapi.json").await.json();
     let wanted = [
         "get /about",
+        "get /compare",
+        "get /compare/skills",
         "get /runs",
         "post /runs",
         "post /runs/sample",
+        "post /runs/{id}/rerun",
         "post /preflight",
         "post /imports",
         "get /runs/{id}",
@@ -36,6 +39,9 @@ async fn openapi_describes_every_route() {
         "get /runs/{id}/versions",
         "get /runs/{id}/skills/{sha}",
         "get /runs/{id}/skills/{sha}/raw",
+        "get /runs/{id}/tasks",
+        "get /runs/{id}/trajectories/{number}/beside/{other}",
+        "get /runs/{id}/versions/{version}/blame",
         "get /runs/{id}/rejected",
         "get /runs/{id}/trajectories",
         "get /runs/{id}/trajectories/{number}",
@@ -114,7 +120,13 @@ async fn a_run_can_be_read_in_all_its_parts() {
     assert_eq!((&steps["total"], &steps["next"]), (&json!(1), &Value::Null));
     assert_eq!(part("/steps/1").await["events"].as_array().unwrap().len(), 1);
     assert_eq!(part("/versions").await.as_array().unwrap().len(), 2);
-    assert_eq!(part("/rejected").await, json!([]));
+    assert_eq!(part("/rejected").await["items"], json!([]));
+    assert_eq!(part("/tasks?purpose=test&show=changed").await["rows"], json!([]));
+    let blame = part("/versions/1/blame").await;
+    assert_eq!(
+        (&blame["lines"][2]["text"], &blame["origins"][1]["origin"]),
+        (&json!("Answer with the shortest phrase."), &json!("step"))
+    );
     assert_eq!(part("/trajectories").await["items"], json!([]));
     let config = part("/config").await;
     let seed = config["rows"].as_array().unwrap().iter().find(|row| row["path"] == "train.seed");
@@ -157,6 +169,9 @@ async fn a_skill_of_another_run_is_not_shown() {
 #[case("/steps/1")]
 #[case("/versions")]
 #[case("/rejected")]
+#[case("/tasks")]
+#[case("/trajectories/1/beside/2")]
+#[case("/versions/0/blame")]
 #[case("/trajectories")]
 #[case("/trajectories/1")]
 #[case("/config")]

@@ -1,7 +1,7 @@
 //! Imports over HTTP: which folders may be read, what is answered, and that nothing is resumed.
 
 use super::World;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ async fn a_folder_under_an_allowed_root_is_imported_and_shown() {
     assert_eq!(detail["imported"]["system"], "Python SkillOpt 0.1");
     assert_eq!(detail["view"]["n_rejected"], 1);
     assert_eq!(detail["summary"]["status"], "interrupted");
-    let resumed = world.post(&format!("/api/v1/runs/{run}/resume"), &Value::Null).await;
+    let resumed = world.post(&format!("/api/v1/runs/{run}/resume"), &json!({})).await;
     let problem = resumed.is_problem(409, "conflict");
     assert!(problem["detail"].as_str().unwrap().contains("cannot be resumed"), "{problem}");
     assert_eq!(import(&world, &folder).await.json()["change"], "unchanged");

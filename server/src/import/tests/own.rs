@@ -2,6 +2,7 @@
 
 use crate::config::{Environment, Sources, cfg_options, load};
 use crate::host::{Hosting, LeaseWish, NewRunRequest};
+use crate::import::ImportMode;
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::import::ImportChange;
@@ -35,6 +36,7 @@ async fn trained(hosting: &Hosting, out_root: &Path) -> RunId {
         out_root: Some(out_root.to_owned()),
         actor: "tester".into(),
         lease: LeaseWish::Now,
+        lineage: None,
     };
     let run = hosting.create(request).await.expect("created");
     let status = hosting.drive(&run, RunControl::new(), CancellationToken::new()).await;
@@ -92,13 +94,13 @@ async fn our_own_folder_tells_the_same_history_in_another_data_directory() {
         Hosting::open(&dir.path().join("here"), Environment::default()).await.expect("opened");
     let out_root = dir.path().join("out");
     let own = trained(&here, &out_root).await;
-    let at_home = here.import(&out_root, "tester").await.expect("looked");
+    let at_home = here.import(&out_root, "tester", ImportMode::Write).await.expect("looked");
     assert_eq!((at_home.run.clone(), at_home.change), (own.clone(), ImportChange::Own));
     assert_eq!(at_home.findings, []);
 
     let there =
         Hosting::open(&dir.path().join("there"), Environment::default()).await.expect("opened");
-    let report = there.import(&out_root, "tester").await.expect("imported");
+    let report = there.import(&out_root, "tester", ImportMode::Write).await.expect("imported");
     assert_eq!((report.change, report.findings.len()), (ImportChange::New, 0), "{report:?}");
     let (left, right) = (
         here.store().view(&own).await.expect("a view"),

@@ -3,11 +3,12 @@
 use super::optimizer::{able, answer, section_of};
 use super::*;
 use serde_json::json;
+use skillopt_domain::cost::CostPart;
 use skillopt_domain::epoch::{EpochAction, PairCategory};
 use skillopt_domain::skill::Region;
 
 const SLOW: (&str, &str) = ("optimizer.use_slow_update", "true");
-const FORCED: (&str, &str) = ("train.compat", "python");
+const FORCED: (&str, &str) = ("optimizer.slow_update_gate_with_selection", "false");
 const META: (&str, &str) = ("optimizer.use_meta_skill", "true");
 
 fn seen(world: &World, purpose: Purpose) -> Vec<ChatRequest> {
@@ -32,6 +33,7 @@ async fn guidance_that_wins_the_gate_is_kept_in_its_region_and_is_the_best() {
     let result = world.folder.file("slow_update/epoch_02/slow_result.json").expect("written");
     assert!(result.contains("accept_new_best"), "{result}");
     assert!(result.contains("\"prev_hard\": 0.25") && result.contains("\"curr_hard\": 0.75"));
+    assert!(result.contains("\"prev_n\": 8") && result.contains("\"curr_n\": 8"), "{result}");
     let summary = world.folder.file("summary.json").expect("written");
     assert!(summary.contains("slow_update_epoch_02"), "{summary}");
 }
@@ -292,4 +294,23 @@ fn the_forecast_counts_what_happens_between_epochs() {
     assert_eq!(with.target_calls_max - without.target_calls_max, 4 * 8);
     let limited = forecast(&[("evaluation.sel_env_num", "2"), ("evaluation.test_env_num", "1")]);
     assert!(limited.target_calls_max < forecast(&[]).target_calls_max);
+}
+
+#[tokio::test]
+async fn what_the_parts_of_a_run_cost_adds_up_to_all_that_it_spent() {
+    let world = World::with(target_reply, able);
+    let journal = Arc::new(MemoryJournal::default());
+    let report = world.run(&input(&[SLOW, META]), journal.clone()).await.expect("done");
+    let mut view = RunView::of(&journal.events());
+    view.spend = report.spend;
+    let rows = view.cost_rows();
+    assert_eq!(skillopt_domain::cost::total_of(&rows), report.spend);
+    let parts: Vec<CostPart> = rows.iter().map(|row| row.part).collect();
+    for part in [CostPart::Baseline, CostPart::Evaluate, CostPart::SlowUpdate, CostPart::FinalTest]
+    {
+        assert!(parts.contains(&part), "{part:?} is not among {parts:?}");
+    }
+    // Nothing but the preflight is left over, one call a role.
+    let other = rows.last().filter(|row| row.part == CostPart::Other).expect("a preflight");
+    assert_eq!((other.spend.target.calls, other.spend.optimizer.calls), (1, 1));
 }

@@ -93,6 +93,27 @@ async fn c48_at_the_ends_of_epochs(
 }
 
 #[rstest]
+#[tokio::test]
+async fn c48_by_the_rules_of_python(
+    #[values("patch", "rewrite_from_suggestions", "full_rewrite_minibatch")] mode: &str,
+    #[values("true", "false")] use_gate: &str,
+    #[values(
+        "step/0001/finished",
+        "step/0002/gated",
+        "epoch/0001/phase/placeholder",
+        "step/0003/selected",
+        "epoch/0002/slow_updated",
+        "phase/final_test"
+    )]
+    die_at: &str,
+) {
+    let mut changes = EVERYTHING.to_vec();
+    changes.extend([("train.compat", "python"), ("optimizer.lr_scheduler", "linear")]);
+    changes.extend([("optimizer.skill_update_mode", mode), ("evaluation.use_gate", use_gate)]);
+    check(&changes, die_at).await;
+}
+
+#[rstest]
 #[case("step/0003/finished")]
 #[case("epoch/0002/compared")]
 #[case("step/0005/phase/rollout")]

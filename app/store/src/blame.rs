@@ -1,0 +1,277 @@
+//! What brought each line of a version: the texts and updates of the versions before it are read, the domain follows
+//! the lines.
+
+use crate::error::StoreFailure;
+use crate::fold;
+use crate::open::Store;
+use crate::reading::{event_of, run_no};
+use crate::sql::{Column, Doing, hash, small, to_json};
+use skillopt_domain::api::{BlamedLine, OriginNote, SkillBlame};
+use skillopt_domain::blame::{Blame, MadeBy, NextVersion, Origin, lines_of};
+use skillopt_domain::edit::{EditReport, EditStatus, SourceType};
+use skillopt_domain::epoch::SlowUpdate;
+use skillopt_domain::event::EventKind;
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::RunId;
+use skillopt_domain::outcome::OutcomeCounts;
+use sqlx::SqliteConnection;
+use std::collections::{BTreeMap, HashMap};
+
+impl Store {
+    /// The origin of each line of a version. What cannot be told is said to be unknown.
+    ///
+    /// # Errors
+    /// [`StoreFailure::NotFound`] for an unknown run or version, or one whose text is not kept; or the store cannot be
+    /// read.
+    pub async fn blame(&self, run: &RunId, version: u32) -> Result<SkillBlame, StoreFailure> {
+        let mut conn = self.read("read versions").await?;
+        let run_no = run_no(&mut conn, run).await?;
+        let versions = read_versions(&mut conn, run_no, version).await?;
+        let missing = || StoreFailure::NotFound { what: "version", id: version.to_string() };
+        let skill = match versions.last() {
+            Some(last) if last.number == version => last.skill.clone(),
+            _ => return Err(missing()),
+        };
+        let slow = fold::stored_view(&mut conn, run_no).await?.slow_updates;
+        let kept = slow.into_iter().filter(|update| update.action.is_accepted());
+        let slow: HashMap<u32, SlowUpdate> = kept.map(|one| (one.version, one)).collect();
+        let steps = read_steps(&mut conn, run_no, &versions).await?;
+        let before = read_before(&mut conn, run_no, &versions).await?;
+        drop(conn);
+        let mut texts = Vec::with_capacity(versions.len());
+        for (at, version) in versions.iter().enumerate() {
+            let mut known =
+                Known { text: self.skill_text(&version.skill).await?, ..Known::default() };
+            let earlier = at.checked_sub(1).map(|at| &versions[at]);
+            let is_other = |skill: &&Sha256Hex| {
+                earlier.is_some_and(|one| one.skill != **skill && !slow.contains_key(&one.number))
+            };
+            if let Some(skill) = before.get(&version.step).filter(is_other) {
+                known.before = Some(self.skill_text(skill).await?);
+            }
+            texts.push(known);
+        }
+        let history = History { versions, slow, steps };
+        // Thousands of edits may have to be applied again.
+        let told = tokio::task::spawn_blocking(move || history.tell(texts)).await;
+        let (lines, origins) = told
+            .map_err(|err| StoreFailure::corrupt("the history of a skill", err))?
+            .ok_or_else(missing)?;
+        Ok(SkillBlame { version, skill, lines, origins })
+    }
+}
+
+/// A version: its number, the step that made it, its text.
+struct Version {
+    number: u32,
+    step: u32,
+    skill: Sha256Hex,
+}
+
+/// The text of a version, and the text before its step where that is not the version before: a folder of the Python
+/// system may have guidance that is no version of its own.
+#[derive(Default)]
+struct Known {
+    text: Option<String>,
+    before: Option<Option<String>>,
+}
+
+/// What a step says about its update.
+#[derive(Default)]
+struct StepNews {
+    edits: Vec<EditReport>,
+    is_rewrite: bool,
+    counts: Option<OutcomeCounts>,
+    reason: String,
+}
+
+struct History {
+    versions: Vec<Version>,
+    /// Slow updates that were kept, by the number of their version.
+    slow: HashMap<u32, SlowUpdate>,
+    steps: HashMap<u32, StepNews>,
+}
+
+impl History {
+    fn tell(&self, texts: Vec<Known>) -> Option<(Vec<BlamedLine>, Vec<OriginNote>)> {
+        let mut texts = texts.into_iter();
+        let initial = texts.next()?.text;
+        let mut next = Vec::with_capacity(self.versions.len());
+        for (version, known) in self.versions[1..].iter().zip(texts) {
+            if let Some(text) = known.before {
+                next.push(NextVersion { text, made_by: MadeBy::Unknown });
+            }
+            next.push(NextVersion { text: known.text, made_by: self.made_by(version) });
+        }
+        let blame = Blame::of(initial, &next)?;
+        let mut notes: BTreeMap<Origin, u32> = BTreeMap::new();
+        for line in blame.origins() {
+            *notes.entry(line.origin).or_default() += 1;
+            if let Some(before) = line.before {
+                notes.entry(before).or_default();
+            }
+        }
+        let mut origins: Vec<Origin> = notes.keys().copied().collect();
+        origins.sort_by_key(|origin| (self.version_of(*origin).unwrap_or_default(), *origin));
+        let place = |origin: Origin| {
+            let at = origins.iter().position(|one| *one == origin).unwrap_or_default();
+            u32::try_from(at).unwrap_or(u32::MAX)
+        };
+        let lines = lines_of(blame.text())
+            .into_iter()
+            .zip(blame.origins())
+            .map(|(text, line)| BlamedLine {
+                text,
+                origin: place(line.origin),
+                before: line.before.map(place),
+            })
+            .collect();
+        let note = |origin: &Origin| self.note(*origin, notes.get(origin).copied().unwrap_or(0));
+        Some((lines, origins.iter().map(note).collect()))
+    }
+
+    /// A slow update has the step after which it came, and that step may have made a version too.
+    fn made_by(&self, version: &Version) -> MadeBy {
+        if let Some(update) = self.slow.get(&version.number) {
+            return MadeBy::SlowUpdate { epoch: update.epoch };
+        }
+        let news = self.steps.get(&version.step);
+        MadeBy::Step {
+            step: version.step,
+            edits: news.map(|news| news.edits.clone()).unwrap_or_default(),
+            is_rewrite: news.is_some_and(|news| news.is_rewrite),
+        }
+    }
+
+    fn version_of(&self, origin: Origin) -> Option<u32> {
+        let is_it = |version: &&Version| match (origin, self.slow.get(&version.number)) {
+            (Origin::SlowUpdate { epoch }, Some(update)) => epoch == update.epoch,
+            (
+                Origin::Edit { step, .. }
+                | Origin::Rewrite { step }
+                | Origin::Notes { step }
+                | Origin::Step { step },
+                None,
+            ) => step == version.step && version.number > 0,
+            _ => origin == Origin::Initial && version.number == 0,
+        };
+        self.versions.iter().find(is_it).map(|version| version.number)
+    }
+
+    fn note(&self, origin: Origin, n_lines: u32) -> OriginNote {
+        let step = match origin {
+            Origin::Edit { step, .. }
+            | Origin::Rewrite { step }
+            | Origin::Notes { step }
+            | Origin::Step { step } => self.steps.get(&step),
+            Origin::Initial | Origin::SlowUpdate { .. } | Origin::Unknown => None,
+        };
+        let edit = match origin {
+            Origin::Edit { number, .. } => step.and_then(|news| {
+                let at = usize::try_from(number).ok()?.checked_sub(1)?;
+                news.edits.get(at).map(|report| report.edit.clone())
+            }),
+            _ => None,
+        };
+        let of_kind = |counts: OutcomeCounts| match edit.as_ref().map(|edit| edit.source_type) {
+            Some(SourceType::Failure) => counts.failed,
+            Some(SourceType::Success) => counts.passed,
+            None => counts.passed + counts.failed,
+        };
+        let reason = match origin {
+            Origin::SlowUpdate { epoch } => self
+                .slow
+                .values()
+                .find(|update| update.epoch == epoch)
+                .map(|one| one.reason.clone()),
+            _ => step.map(|news| news.reason.clone()),
+        };
+        OriginNote {
+            origin,
+            version: self.version_of(origin),
+            n_lines,
+            n_trajectories: step.and_then(|news| news.counts).map(of_kind),
+            reason: reason.unwrap_or_default(),
+            edit,
+        }
+    }
+}
+
+async fn read_versions(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    last: u32,
+) -> Result<Vec<Version>, StoreFailure> {
+    let rows = sqlx::query(
+        "SELECT version, step, skill FROM versions WHERE run_no = ? AND version <= ? ORDER BY version",
+    )
+    .bind(run_no)
+    .bind(last)
+    .fetch_all(conn)
+    .await
+    .doing("read versions")?;
+    rows.iter()
+        .map(|row| {
+            Ok(Version {
+                number: small(row.int("version")?),
+                step: small(row.int("step")?),
+                skill: hash(&row.text("skill")?)?,
+            })
+        })
+        .collect()
+}
+
+/// The skill after the step before each of these versions, by the version's step.
+async fn read_before(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    versions: &[Version],
+) -> Result<HashMap<u32, Sha256Hex>, StoreFailure> {
+    let earlier: Vec<u32> =
+        versions.iter().filter_map(|version| version.step.checked_sub(1)).collect();
+    let rows: Vec<(i64, String)> = sqlx::query_as(
+        "SELECT step, json_extract(summary_json, '$.skill') FROM steps WHERE run_no = ? \
+         AND step IN (SELECT value FROM json_each(?))",
+    )
+    .bind(run_no)
+    .bind(to_json(&earlier)?)
+    .fetch_all(conn)
+    .await
+    .doing("read steps")?;
+    rows.into_iter().map(|(step, skill)| Ok((small(step) + 1, hash(&skill)?))).collect()
+}
+
+/// The updates of the steps that made these versions.
+async fn read_steps(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    versions: &[Version],
+) -> Result<HashMap<u32, StepNews>, StoreFailure> {
+    let steps: Vec<u32> = versions.iter().map(|version| version.step).collect();
+    let rows = sqlx::query(
+        "SELECT seq, at_ms, key, kind_json FROM events WHERE run_no = ? AND step IN (SELECT value FROM json_each(?)) \
+         AND type IN ('rolled_out', 'updated', 'rewritten', 'step_finished') ORDER BY seq",
+    )
+    .bind(run_no)
+    .bind(to_json(&steps)?)
+    .fetch_all(conn)
+    .await
+    .doing("read the updates of a skill")?;
+    let mut news: HashMap<u32, StepNews> = HashMap::new();
+    for row in &rows {
+        match event_of(row)?.kind {
+            EventKind::RolledOut { step, counts, .. } => {
+                news.entry(step).or_default().counts = Some(counts);
+            }
+            EventKind::Updated { step, edits, .. } => news.entry(step).or_default().edits = edits,
+            EventKind::Rewritten { step, report } => {
+                news.entry(step).or_default().is_rewrite = report.status == EditStatus::Applied;
+            }
+            EventKind::StepFinished(step) => {
+                news.entry(step.step).or_default().reason = step.reason;
+            }
+            _ => {}
+        }
+    }
+    Ok(news)
+}

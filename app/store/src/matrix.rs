@@ -1,0 +1,246 @@
+//! The matrix of tasks by measured skills: every outcome is counted, and only one page of cells is read whole.
+
+mod cells;
+mod columns;
+
+use crate::error::StoreFailure;
+use crate::open::Store;
+use crate::reading::run_no;
+use crate::sql::{Doing, from_json};
+use cells::{Page, read_rows};
+use columns::{Column, read_columns, shown_columns};
+use skillopt_domain::api::{MatrixColumn, MatrixEnds, MatrixQuery, TaskMatrix};
+use skillopt_domain::ids::RunId;
+use skillopt_domain::matrix::{Grid, GridColumn, TaskFilter, ordered};
+use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
+use sqlx::SqliteConnection;
+use std::collections::{BTreeSet, HashMap};
+
+const DEFAULT_ROWS: u32 = 50;
+const MAX_ROWS: u32 = 200;
+const DEFAULT_COLUMNS: u32 = 20;
+const MAX_COLUMNS: u32 = 60;
+
+impl Store {
+    /// A page of the matrix.
+    ///
+    /// # Errors
+    /// [`StoreFailure::NotFound`], or the store cannot be read.
+    pub async fn task_matrix(
+        &self,
+        run: &RunId,
+        query: &MatrixQuery,
+    ) -> Result<TaskMatrix, StoreFailure> {
+        let mut conn = self.read("read the tasks of a run").await?;
+        let run_no = run_no(&mut conn, run).await?;
+        let purpose = query.purpose.unwrap_or(RolloutPurpose::Selection);
+        let mut columns = read_columns(&mut conn, run_no, purpose).await?;
+        let tasks = read_outcomes(&mut conn, run_no, purpose, &mut columns).await?;
+        let purposes = purposes(&mut conn, run_no).await?;
+        let wanted = match search(query) {
+            Some(text) => Some(tasks_with(&mut conn, run_no, purpose, text).await?),
+            None => None,
+        };
+        let grid_columns: Vec<GridColumn> =
+            columns.iter().map(|column| column.grid.clone()).collect();
+        let grid = Grid::of(&grid_columns);
+        let shown = shown_columns(&columns, query);
+        let stories = grid.stories(&shown);
+        let is_wanted = |task: &usize| {
+            wanted.as_ref().is_none_or(|wanted| wanted.contains(tasks.names[*task].as_str()))
+        };
+        let select = |filter| {
+            let all = ordered(&stories, filter, query.sort.unwrap_or_default());
+            all.into_iter().filter(is_wanted).collect::<Vec<usize>>()
+        };
+        let rows = select(query.show.unwrap_or_default());
+        let page = page_of(query, &rows, &shown);
+        let read = Page { tasks: &tasks.names, grid: &grid, columns: &columns, stories: &stories };
+        Ok(TaskMatrix {
+            purposes,
+            columns: page
+                .columns
+                .iter()
+                .map(|at| column_of(&columns, &grid, &shown, *at))
+                .collect(),
+            n_columns: to_u32(shown.len()),
+            rows: read_rows(&mut conn, run_no, &read, (page.rows, page.columns)).await?,
+            first_row: page.first_row,
+            n_rows: to_u32(rows.len()),
+            counts: TaskFilter::ALL.map(|filter| to_u32(select(filter).len())).to_vec(),
+            ends: ends(purpose, &columns, &grid),
+        })
+    }
+}
+
+fn search(query: &MatrixQuery) -> Option<&str> {
+    query.q.as_deref().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The part that is asked for, as places in the grid.
+struct Part<'a> {
+    first_row: u32,
+    rows: &'a [usize],
+    columns: &'a [usize],
+}
+
+fn page_of<'a>(query: &MatrixQuery, rows: &'a [usize], columns: &'a [usize]) -> Part<'a> {
+    let n_rows = query.rows.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+    let n_columns = query.columns.unwrap_or(DEFAULT_COLUMNS).clamp(1, MAX_COLUMNS);
+    let first_row = query.row.unwrap_or(0).min(to_u32(rows.len()));
+    let last_page = to_u32(columns.len()).saturating_sub(n_columns);
+    let first_column = query.column.unwrap_or(last_page).min(to_u32(columns.len()));
+    Part {
+        first_row,
+        rows: window(rows, first_row, n_rows),
+        columns: window(columns, first_column, n_columns),
+    }
+}
+
+fn window<T>(all: &[T], first: u32, count: u32) -> &[T] {
+    let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX).min(all.len());
+    &all[at(first)..at(first.saturating_add(count))]
+}
+
+fn column_of(columns: &[Column], grid: &Grid, shown: &[usize], at: usize) -> MatrixColumn {
+    let column = &columns[at];
+    let [n_passed, n_failed, n_fixed, n_broke] = grid.totals(at);
+    let place = |at: usize| shown.iter().position(|shown| *shown == at).map(to_u32);
+    MatrixColumn {
+        place: place(at).unwrap_or_default(),
+        step: column.step,
+        version: column.version,
+        is_best: column.is_best,
+        skill: column.skill.clone(),
+        repeat: column.repeat,
+        n_passed,
+        n: n_passed + n_failed,
+        n_fixed,
+        n_broke,
+        base: column.base().and_then(place),
+    }
+}
+
+/// The first column and the last one of a version, task by task. Batches have other tasks each time, so that there is
+/// nothing to say of them as a whole.
+fn ends(purpose: RolloutPurpose, columns: &[Column], grid: &Grid) -> Option<MatrixEnds> {
+    if !matches!(purpose, RolloutPurpose::Selection | RolloutPurpose::Test) {
+        return None;
+    }
+    let kept = |column: &Column| column.version.is_some() && column.repeat == 0;
+    let first = columns.iter().position(kept)?;
+    let last = columns.iter().rposition(kept).filter(|last| *last > first)?;
+    let versions = columns[first].version.zip(columns[last].version);
+    let mut ends = MatrixEnds {
+        first: to_u32(first),
+        last: to_u32(last),
+        versions,
+        n_fixed: 0,
+        n_broke: 0,
+        n_passed: 0,
+        n_failed: 0,
+    };
+    for task in 0..columns[first].grid.outcomes.len().max(columns[last].grid.outcomes.len()) {
+        let (before, after) = (grid.cell(first, task).state, grid.cell(last, task).state);
+        ends.n_fixed += u32::from(before.is_fail() && after.is_pass());
+        ends.n_broke += u32::from(before.is_pass() && after.is_fail());
+        ends.n_passed += u32::from(before.is_pass() && after.is_pass());
+        ends.n_failed += u32::from(before.is_fail() && after.is_fail());
+    }
+    Some(ends)
+}
+
+/// The tasks of all columns, in the order of their first attempt.
+#[derive(Debug, Default)]
+struct Tasks {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Tasks {
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.names.len();
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+}
+
+/// Puts all outcomes into the columns. SQLite makes one text of each set, since a million rows that are handed over
+/// one by one would take longer than all the rest.
+async fn read_outcomes(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    purpose: RolloutPurpose,
+    columns: &mut [Column],
+) -> Result<Tasks, StoreFailure> {
+    let sets: Vec<(i64, String)> = sqlx::query_as(
+        "SELECT id, (SELECT json_group_array(substr(kind, 1, 1) || task) FROM outcomes WHERE set_id = rollout_sets.id) \
+         FROM rollout_sets WHERE run_no = ? AND purpose = ? ORDER BY id",
+    )
+    .bind(run_no)
+    .bind(purpose.as_str())
+    .fetch_all(conn)
+    .await
+    .doing("read the tasks of a run")?;
+    let places: HashMap<i64, usize> = columns
+        .iter()
+        .enumerate()
+        .flat_map(|(at, column)| column.sets.iter().map(move |set| (*set, at)))
+        .collect();
+    let mut tasks = Tasks::default();
+    for (set, outcomes) in sets {
+        let Some(column) = places.get(&set).and_then(|at| columns.get_mut(*at)) else { continue };
+        for outcome in from_json::<Vec<String>>("outcomes", &outcomes)? {
+            let (kind, task) = outcome.split_at(outcome.chars().next().map_or(0, char::len_utf8));
+            let kind = OutcomeKind::ALL.into_iter().find(|one| one.as_str().starts_with(kind));
+            let place = tasks.place(task);
+            if column.grid.outcomes.len() <= place {
+                column.grid.outcomes.resize(place + 1, None);
+            }
+            column.grid.outcomes[place] = kind;
+        }
+    }
+    Ok(tasks)
+}
+
+async fn tasks_with(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+    purpose: RolloutPurpose,
+    text: &str,
+) -> Result<BTreeSet<String>, StoreFailure> {
+    let pattern = format!("%{}%", crate::trajectories::escape_like(text));
+    let tasks: Vec<String> = sqlx::query_scalar(
+        "SELECT DISTINCT task FROM outcomes WHERE run_no = ?1 AND purpose = ?2 \
+         AND (task LIKE ?3 ESCAPE '\\' OR title LIKE ?3 ESCAPE '\\')",
+    )
+    .bind(run_no)
+    .bind(purpose.as_str())
+    .bind(pattern)
+    .fetch_all(conn)
+    .await
+    .doing("look for tasks")?;
+    Ok(tasks.into_iter().collect())
+}
+
+async fn purposes(
+    conn: &mut SqliteConnection,
+    run_no: i64,
+) -> Result<Vec<RolloutPurpose>, StoreFailure> {
+    let words: Vec<String> =
+        sqlx::query_scalar("SELECT DISTINCT purpose FROM rollout_sets WHERE run_no = ?")
+            .bind(run_no)
+            .fetch_all(conn)
+            .await
+            .doing("read the tasks of a run")?;
+    let is_there = |purpose: &RolloutPurpose| words.iter().any(|word| word == purpose.as_str());
+    Ok(RolloutPurpose::ALL.into_iter().filter(is_there).collect())
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,175 @@
+//! `skillopt runs rerun`, `fork` and `resume`: going on with a run, or starting from one. What differs is told before
+//! anything starts.
+
+use super::Exit;
+use super::args::{ForkArgs, RerunArgs, ResumeArgs};
+use super::follow::{Report, follow};
+use super::output::Output;
+use super::runs::{ask, find};
+use super::train::{ACTOR, refuse, resume};
+use crate::config::{BadConfig, cfg_options, changed};
+use crate::host::{DeriveRequest, Derived, HostError, Hosting, LeaseWish, NewRunRequest};
+use skillopt_domain::config::ConfigDifference;
+use skillopt_domain::run::RunStatus;
+use skillopt_store::Command;
+use std::path::PathBuf;
+
+pub(super) async fn resume_run(
+    hosting: &Hosting,
+    args: &ResumeArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let run = find(hosting.store(), &args.run.run).await?;
+    hosting.refuse_imported(&run).await?;
+    let row = hosting.store().run_row(&run).await?;
+    let wanted = match cfg_options(&args.cfg_options).and_then(|flags| changed(&row.config, &flags))
+    {
+        Ok(wanted) => wanted,
+        Err(problems) => return Ok(refuse(output, &problems)),
+    };
+    match row.status {
+        RunStatus::Done => {
+            output.note("the run is done; there is nothing to resume");
+            Ok(Exit::Done)
+        }
+        RunStatus::Pausing | RunStatus::Paused if args.cfg_options.is_empty() => {
+            ask(hosting, &args.run, Command::Unpause, output).await
+        }
+        status if status.is_live() => {
+            output.error(&format!(
+                "the run is {status}: cancel it first, then resume it with other settings"
+            ));
+            Ok(Exit::Usage)
+        }
+        _ => resume(hosting, &row, &wanted, Report::of(args.run.json), output).await,
+    }
+}
+
+pub(super) async fn rerun(
+    hosting: &Hosting,
+    args: &RerunArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let run = find(hosting.store(), &args.run).await?;
+    let derived = match hosting.derive_rerun(&run).await {
+        Ok(derived) => derived,
+        Err(err) => return told(err, output),
+    };
+    let new = NewRun {
+        name: args.name.clone(),
+        fresh: args.fresh,
+        out_root: args.out_root.clone(),
+        json: args.json,
+    };
+    start(hosting, derived, new, output).await
+}
+
+pub(super) async fn fork(
+    hosting: &Hosting,
+    args: &ForkArgs,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let from = find(hosting.store(), &args.run).await?;
+    let changes = match cfg_options(&args.cfg_options) {
+        Ok(changes) => changes,
+        Err(problems) => return Ok(refuse(output, &problems)),
+    };
+    let request = DeriveRequest { from, version: args.at_version, changes };
+    let derived = match hosting.derive(&request).await {
+        Ok(derived) => derived,
+        Err(err) => return told(err, output),
+    };
+    if args.dry_run {
+        return dry_run(&derived, args.json, output);
+    }
+    let new = NewRun {
+        name: args.name.clone(),
+        fresh: args.fresh,
+        out_root: args.out_root.clone(),
+        json: args.json,
+    };
+    start(hosting, derived, new, output).await
+}
+
+/// What a new run is called and where it goes.
+struct NewRun {
+    name: Option<String>,
+    fresh: bool,
+    out_root: Option<PathBuf>,
+    json: bool,
+}
+
+async fn start(
+    hosting: &Hosting,
+    derived: Derived,
+    new: NewRun,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let Derived { resolved, lineage, check } = derived;
+    if !check.problems.is_empty() {
+        return Ok(refuse(output, &BadConfig(check.problems)));
+    }
+    if !new.json {
+        tell_differences(&lineage.origin.words(), &lineage.origin.differences, output);
+    }
+    let request = NewRunRequest {
+        name: new.name.unwrap_or_default(),
+        resolved,
+        fresh: new.fresh,
+        out_root: new.out_root,
+        actor: ACTOR.to_owned(),
+        lease: LeaseWish::Now,
+        lineage: Some(lineage),
+    };
+    let run = match hosting.create(request).await {
+        Ok(run) => run,
+        Err(err) => return told(err, output),
+    };
+    follow(hosting, &run, Report::of(new.json), output).await
+}
+
+fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exit> {
+    if json {
+        output.line(&serde_json::to_string(&derived.check)?);
+        return Ok(Exit::Done);
+    }
+    let origin = &derived.lineage.origin;
+    tell_differences(&origin.words(), &origin.differences, output);
+    if !derived.check.problems.is_empty() {
+        return Ok(refuse(output, &BadConfig(derived.check.problems.clone())));
+    }
+    for line in &derived.check.checks {
+        output.line(&format!("{}: {}", line.label, line.figure));
+    }
+    if let Some(forecast) = &derived.check.forecast {
+        output.line(&format!(
+            "{} steps; at most {} target and {} optimizer calls",
+            forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// One line a difference.
+pub(super) fn tell_differences(head: &str, differences: &[ConfigDifference], output: &Output) {
+    match differences.len() {
+        0 => output.note(&format!("{head}; nothing differs")),
+        1 => output.note(&format!("{head}; 1 difference:")),
+        n => output.note(&format!("{head}; {n} differences:")),
+    }
+    for one in differences {
+        output.note(&format!("  {one}"));
+    }
+}
+
+/// Errors that a person can mend are wrong usage; the others go on.
+fn told(err: HostError, output: &Output) -> anyhow::Result<Exit> {
+    match err {
+        HostError::BadConfig(problems) => Ok(refuse(output, &problems)),
+        HostError::NeedsFork { .. } | HostError::Folder { .. } => {
+            output.error(&err.to_string());
+            Ok(Exit::Usage)
+        }
+        err => Err(err.into()),
+    }
+}
