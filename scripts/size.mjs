@@ -42,6 +42,10 @@ for (const part of Object.keys(parts)) {
   isMet &&= !isOver;
   console.log(`${kb(weight)}  ${String(first.length + more.size).padStart(2)} files  page ${part}${isOver ? "  OVER BUDGET" : ""}`);
 }
+// A run that goes on needs more on each of its tabs. No budget holds it, but it should not grow unseen.
+const live = Object.keys(parts).filter((part) => part.startsWith("run_") && !BESIDE.has(part));
+const heaviest = Math.max(...live.map((part) => sum(first) + sum(new Set([...filesOf(part), ...filesOf("run_live")]))));
+console.log(`${kb(heaviest)}            the heaviest tab of a run that goes on`);
 for (const [part, when] of BESIDE) {
   if (!parts[part]) throw new Error(`scripts/beside.mjs names the part ${part}, which is not there`);
   if (part === "run") continue;
