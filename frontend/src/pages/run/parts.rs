@@ -5,7 +5,9 @@ use super::config::ConfigTab;
 use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
 use super::events::EventsTab;
+use super::origin::{ForkNeeded, NeedsFork, Origin};
 use super::rejected::RejectedTab;
+use super::rerun::{RerunAsked, RerunDialog};
 use super::skill::SkillTab;
 use super::state::RunState;
 use super::steps::StepsTab;
@@ -37,6 +39,18 @@ part!(
     nothing
 );
 part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
+
+part!(run_rerun, RerunAsked, |opened| view! { <RerunDialog opened/> }.into_any(), nothing);
+part!(run_origin, RunState, |run| view! { <Origin run/> }.into_any(), nothing);
+part!(
+    run_needs_fork,
+    ForkNeeded,
+    |needed| {
+        let differences = needed.differences.get_value();
+        view! { <NeedsFork run=needed.run differences/> }.into_any()
+    },
+    nothing
+);
 
 /// The view of a tab.
 pub(super) fn show(tab: RunTab, run: RunState) -> AnyView {
