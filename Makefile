@@ -20,11 +20,10 @@ frontend: ## build the dashboard into frontend/dist
 	@scripts/frontend.sh
 
 watch: ## rebuild the dashboard on each change, for a debug server: cargo run -- serve
-	@mkdir -p frontend/dist && scripts/css.sh
-	@. scripts/env.sh && trunk watch --release=false --cargo-profile=dev
+	@scripts/frontend.sh watch
 
 size: frontend ## show what the dashboard weighs
-	@scripts/size.sh
+	@node scripts/size.mjs frontend/dist
 
 fmt: ## format the code
 	cargo fmt --all

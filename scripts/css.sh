@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Joins style/*.css, in the order of style/order.txt, into the one sheet that the page loads. Run by Trunk.
+# Joins style/*.css, in the order of style/order.txt, into the one sheet that the page loads. Run by scripts/frontend.sh.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 cd "$ROOT/style"

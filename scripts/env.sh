@@ -7,11 +7,11 @@ TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
 DIST=$ROOT/frontend/dist
 export PATH="$TOOLS/bin:$TOOLS/npm/node_modules/.bin:$PATH:${CARGO_HOME:-$HOME/.cargo}/bin"
 
-# Trunk.toml is the one place that names these versions.
-pinned() { sed -n "s/^$1 = \"[^0-9]*\([0-9.]*\)\"\$/\1/p" "$ROOT/Trunk.toml"; }
-TRUNK_VERSION=$(pinned trunk-version)
-WASM_BINDGEN_VERSION=$(pinned wasm_bindgen)
-WASM_OPT_VERSION=$(pinned wasm_opt)
+# The tools that make the dashboard. wasm-bindgen has to be the version of the crate in frontend/Cargo.toml, the splitter
+# has to fit wasm_split_helpers in Cargo.lock.
+WASM_BINDGEN_VERSION=0.2.130
+WASM_SPLIT_VERSION=0.2.4
+BINARYEN_VERSION=132
 
 # CI sets LOCKED=--locked, so that a stale Cargo.lock is an error there.
 LOCKED=${LOCKED:-}

@@ -1,24 +1,46 @@
 #!/usr/bin/env bash
 # Builds the dashboard into frontend/dist, unless nothing that it is made of has changed.
+# `frontend.sh watch` builds it after every change instead: quickly and large, for a debug server.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 cd "$ROOT"
 
-# generated.css is written when a build starts, the compressed page when a release build has succeeded.
-is_fresh() {
-  [ -f frontend/generated.css ] && [ "$DIST/index.html.br" -nt frontend/generated.css ] || return 1
-  local inputs=".cargo/config.toml frontend/src frontend/Cargo.toml frontend/index.html frontend/boot.js frontend/favicon.svg style
-    app/domain/src app/domain/Cargo.toml Cargo.toml Cargo.lock Trunk.toml scripts/css.sh scripts/compress.mjs"
+# The sheet is written when a build starts, the compressed page when a release build has succeeded.
+SHEET=frontend/generated.css
+
+has_changed() {
+  local inputs=".cargo/config.toml frontend/src frontend/Cargo.toml frontend/index.html frontend/boot.js frontend/parts.js
+    frontend/favicon.svg style app/domain/src app/domain/Cargo.toml Cargo.toml Cargo.lock scripts/env.sh scripts/css.sh
+    scripts/dist.mjs scripts/split.mjs"
   # shellcheck disable=SC2086 # a list of words
-  [ -z "$(find $inputs -newer frontend/generated.css -print | head -n 1)" ]
+  [ -n "$(find $inputs -newer $SHEET -print | head -n 1)" ]
 }
 
-if is_fresh; then
-  say "the dashboard is up to date"
-  exit 0
-fi
-say "building the dashboard (the first time takes some minutes)"
-# Trunk builds offline, so every crate has to be on disk before.
-cargo fetch --quiet $LOCKED
-# Trunk takes NO_COLOR for an option and wants true or false in it; RUSTFLAGS would hide those of .cargo/config.toml.
-env -u NO_COLOR -u RUSTFLAGS trunk build $LOCKED
+# build PROFILE FOLDER FLAG… : the folder below target/ that cargo gives the profile, and flags of dist.mjs.
+build() {
+  local profile=$1 folder=$2
+  shift 2
+  # RUSTFLAGS would hide those of .cargo/config.toml. --emit-relocs tells the splitter what refers to what.
+  scripts/css.sh &&
+    env -u RUSTFLAGS cargo rustc $LOCKED --package skillopt-frontend --bin skillopt-frontend \
+      --target wasm32-unknown-unknown --profile "$profile" -- -Clink-arg=--emit-relocs &&
+    node scripts/dist.mjs "$TARGET/wasm32-unknown-unknown/$folder/skillopt-frontend.wasm" "$DIST" "$@"
+}
+
+case "${1:-once}" in
+  once)
+    if [ -f $SHEET ] && [ "$DIST/index.html.br" -nt $SHEET ] && ! has_changed; then
+      say "the dashboard is up to date"
+      exit 0
+    fi
+    say "building the dashboard (the first time takes some minutes)"
+    build frontend frontend
+    ;;
+  watch)
+    while true; do
+      if build dev debug --dev; then say "built; reload the page"; else say "not built; waiting for a change"; fi
+      until has_changed; do sleep 1; done
+    done
+    ;;
+  *) die "usage: frontend.sh [once|watch]" ;;
+esac

@@ -55,28 +55,29 @@ TEXT
 # is_version TOOL VERSION : the first TOOL on PATH reports exactly VERSION.
 is_version() { has "$1" && "$1" --version 2>/dev/null | tr ' ' '\n' | grep -qxF "$2"; }
 
-# cargo_tool CRATE COMMAND VERSION WHY FLAG… : a debug build, since it compiles in a third of the time.
+# cargo_tool CRATE VERSION WHY FLAG… : a debug build, since it compiles in a third of the time.
 cargo_tool() {
-  local crate=$1 command=$2 version=$3 why=$4
-  shift 4
-  is_version "$command" "$version" && return
-  say "compiling $crate $version (for $why; once, some minutes)"
+  local crate=$1 version=$2 why=$3
+  shift 3
+  say "compiling $crate $version (for $why; once)"
   CARGO_TARGET_DIR="$TOOLS/target" CARGO_PROFILE_DEV_DEBUG=false CARGO_INCREMENTAL=0 \
     cargo install "$crate@$version" --debug --quiet --force --root "$TOOLS" "$@"
 }
 
 need_frontend_tools() {
-  # Trunk without its own TLS and update check: it never downloads anything here.
-  cargo_tool trunk trunk "$TRUNK_VERSION" "building the dashboard" --locked --no-default-features
   # Not --locked: the lock file of this release names a crate version that was withdrawn.
-  cargo_tool wasm-bindgen-cli wasm-bindgen "$WASM_BINDGEN_VERSION" "the WASM bindings"
+  is_version wasm-bindgen "$WASM_BINDGEN_VERSION" ||
+    cargo_tool wasm-bindgen-cli "$WASM_BINDGEN_VERSION" "the WASM bindings"
+  # This one does not tell its version; cargo wrote it down.
+  grep -qs "^\"wasm_split_cli_support $WASM_SPLIT_VERSION " "$TOOLS/.crates.toml" && has wasm-split-cli ||
+    cargo_tool wasm_split_cli_support "$WASM_SPLIT_VERSION" "splitting the dashboard" --locked --features build-binary
   rm -rf "$TOOLS/target"
-  has node || apt_install "compressing the dashboard" nodejs
-  is_version wasm-opt "$WASM_OPT_VERSION" && return
+  has node || apt_install "putting the dashboard together" nodejs
+  is_version wasm-opt "$BINARYEN_VERSION" && has wasm-merge && has wasm-dis && has wasm-as && return
   has npm || apt_install "fetching wasm-opt" npm
-  say "fetching wasm-opt $WASM_OPT_VERSION (makes the dashboard smaller)"
-  npm install --loglevel=error --no-fund --no-audit --no-save --prefix "$TOOLS/npm" "binaryen@$WASM_OPT_VERSION"
-  is_version wasm-opt "$WASM_OPT_VERSION" || die "wasm-opt $WASM_OPT_VERSION is not on PATH after its installation"
+  say "fetching wasm-opt and wasm-merge $BINARYEN_VERSION (they make the dashboard small)"
+  npm install --loglevel=error --no-fund --no-audit --no-save --prefix "$TOOLS/npm" "binaryen@$BINARYEN_VERSION"
+  is_version wasm-opt "$BINARYEN_VERSION" || die "wasm-opt $BINARYEN_VERSION is not on PATH after its installation"
 }
 
 need_browser() {

@@ -39,7 +39,7 @@ check_frontend_tests() {
 }
 check_docs() { cargo doc $LOCKED --no-deps --package skillopt-domain --package skillopt-engine; }
 check_frontend() { scripts/frontend.sh; }
-check_size() { scripts/size.sh; }
+check_size() { node scripts/size.mjs "$DIST"; }
 check_browser() {
   SKILLOPT_BIN="$TARGET/debug/skillopt" cargo test $LOCKED --test browser --no-fail-fast -- --test-threads=1
 }

@@ -2,10 +2,8 @@
 
 use crate::components::dynamic::{Item, each};
 use crate::live::{self, runs};
-use crate::pages::{
-    compare::ComparePage, launch::LaunchPage, not_found::NotFoundPage, overview::OverviewPage,
-};
-use crate::pages::{run::RunPage, runs::RunsPage};
+use crate::pages::not_found::NotFoundPage;
+use crate::parts;
 use crate::shell::Shell;
 use crate::state::effect::effect;
 use crate::state::memo::Memo;
@@ -24,6 +22,7 @@ pub(crate) fn App() -> impl IntoView {
     overlay::provide();
     live::provide();
     runs::provide();
+    parts::fetch_what_links_lead_to();
     view! {
         <Router>
             <Shell><Pages/></Shell>
@@ -47,7 +46,8 @@ fn Pages() -> impl IntoView {
     });
     let address = use_context::<BrowserUrl>();
     effect(move || {
-        path.track();
+        // A tab's code, too, before the page knows that it needs it.
+        path.with(|path| parts::fetch_for(path));
         // The page is there: the router may write the address and scroll.
         if let Some(address) = &address {
             address.ready_to_complete();
@@ -61,11 +61,11 @@ fn Pages() -> impl IntoView {
 
 fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
     match route {
-        Route::Overview => view! { <OverviewPage/> }.into_any(),
-        Route::Runs => view! { <RunsPage/> }.into_any(),
-        Route::Run => view! { <RunPage path=run/> }.into_any(),
-        Route::Launch => view! { <LaunchPage/> }.into_any(),
-        Route::Compare => view! { <ComparePage/> }.into_any(),
+        Route::Overview => parts::overview::show(()),
+        Route::Runs => parts::runs::show(()),
+        Route::Run => parts::run::show(run),
+        Route::Launch => parts::launch::show(()),
+        Route::Compare => parts::compare::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

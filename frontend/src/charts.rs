@@ -8,6 +8,7 @@ mod labels;
 pub(crate) mod multiple;
 pub(crate) mod overlay;
 pub(crate) mod overlay_chart;
+mod parts;
 pub(crate) mod path;
 pub(crate) mod pointer;
 mod readout;

@@ -13,6 +13,7 @@ mod fmt;
 mod live;
 mod order;
 mod pages;
+mod parts;
 mod shell;
 mod state;
 mod text;

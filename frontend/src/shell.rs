@@ -2,6 +2,7 @@
 
 mod keys_help;
 mod palette;
+mod parts;
 mod rail;
 mod top_bar;
 
@@ -10,11 +11,10 @@ use crate::state::effect::on_change;
 use crate::state::keys::{KeyUse, on_single_key};
 use crate::state::overlay::{Overlay, OverlayState, use_overlay};
 use crate::state::theme::{ThemeState, use_theme};
-use keys_help::KeysHelp;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_navigate};
-use palette::Palette;
+use parts::{over_keys, over_palette};
 use rail::Rail;
 use std::cell::Cell;
 use top_bar::TopBar;
@@ -34,8 +34,8 @@ pub(crate) fn Shell(children: Children) -> impl IntoView {
             <TopBar/>
             <main class="page" id="main" tabindex="-1">{children()}</main>
         </div>
-        {when(move || overlay.is_open(Overlay::Palette), || view! { <Palette/> }.into_any(), nothing)}
-        {when(move || overlay.is_open(Overlay::Keys), || view! { <KeysHelp/> }.into_any(), nothing)}
+        {when(move || overlay.is_open(Overlay::Palette), || over_palette::show(()), nothing)}
+        {when(move || overlay.is_open(Overlay::Keys), || over_keys::show(()), nothing)}
     }
 }
 

@@ -6,6 +6,7 @@ mod deep_link;
 mod evidence;
 mod keyboard;
 mod long_run;
+mod parts;
 mod rejected;
 mod restart;
 mod sample_run;
@@ -16,7 +17,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 9] = [
+pub(crate) const ALL: [(&str, Journey); 11] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -24,6 +25,10 @@ pub(crate) const ALL: [(&str, Journey); 9] = [
     ("no_page_complains_or_overflows", |stage| clean_pages::run(stage).boxed_local()),
     ("a_fork_is_compared_with_its_run", |stage| compare::run(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
+    ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
+    ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {
+        parts::missing_part(stage).boxed_local()
+    }),
     ("ten_thousand_steps_open_like_a_few", |stage| long_run::run(stage).boxed_local()),
     ("a_server_restart_under_an_open_tab_is_healed", |stage| restart::run(stage).boxed_local()),
 ];

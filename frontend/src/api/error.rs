@@ -20,6 +20,14 @@ impl ApiError {
         Self { is_offline: true, ..Self::made("The server cannot be reached", 0, detail) }
     }
 
+    /// The code of a part of the dashboard did not come.
+    pub(crate) fn no_part() -> Self {
+        Self {
+            is_offline: true,
+            ..Self::made("A part of the dashboard is missing", 0, String::new())
+        }
+    }
+
     /// An answer came that this dashboard does not understand.
     pub(super) fn unreadable(cause: &str) -> Self {
         let detail = format!(

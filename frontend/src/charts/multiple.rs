@@ -2,6 +2,7 @@
 
 use super::axes::{AxesPlan, axes};
 use super::export_menu::{ExportMenu, Exports};
+use super::parts::{NumbersAsked, run_curves_numbers};
 use super::pointer::{Ground, Pointer, brush_area, cross_line, hit_area};
 use super::series::{Shape, SmallPlot, small_frame};
 use super::width::measured;
@@ -62,7 +63,7 @@ pub(crate) fn Multiple(
             </figcaption>
             {when(
                 move || as_table.get(),
-                move || view! { <Numbers title=plan.title table/> }.into_any(),
+                move || run_curves_numbers::show(NumbersAsked { title: plan.title, table }),
                 move || view! { <SmallChart plan plot steps pointer chart/> }.into_any(),
             )}
         </figure>
@@ -174,7 +175,7 @@ fn dots_layer(plot: &SmallPlot, layout: &AxesPlan, step: u32) -> Option<AnyView>
 }
 
 #[component]
-fn Numbers(title: &'static str, table: Memo<super::csv::Table>) -> impl IntoView {
+pub(super) fn Numbers(title: &'static str, table: Memo<super::csv::Table>) -> impl IntoView {
     view! {
         <div class="chart-table" tabindex="0" role="region" aria-label=format!("{title} as a table")>
             <table class="table">

@@ -1,11 +1,12 @@
 //! The score chart: best and current as steps, candidates as marks, all that is known at each step on hover.
 
 use super::export_menu::{ExportMenu, Exports};
+use super::parts::{ScoresAsked, run_curves_scores};
 use super::pointer::{Ground, Pointer, brush_area, cross_line, hit_area};
 use super::readout::{mark_key, place, readout, slow_key};
 use super::score::ScorePoint;
 use super::score_layers::{Layout, ground_layer, layout, lines_layer, marks_layer};
-use super::score_table::{csv_table, score_table};
+use super::score_table::csv_table;
 use super::width::measured;
 use crate::components::dynamic::{dynamic, when};
 use crate::components::handler::handler;
@@ -84,7 +85,7 @@ pub(crate) fn ScoreChart(
         <div class="panel__body only-narrow"><div class="row" data-gap="wide"><Keys points choices/></div></div>
         {when(
             move || as_table.get(),
-            move || dynamic(move || points.with(|points| score_table(points, &|step| step_href.run(step)))),
+            move || run_curves_scores::show(ScoresAsked { points, step_href }),
             move || view! { <Plot points plan choices chart/> }.into_any(),
         )}
     }

@@ -16,6 +16,7 @@ mod header;
 mod in_view;
 mod now;
 mod origin;
+pub(crate) mod parts;
 mod prompts;
 mod ranked_table;
 mod receipts;
@@ -130,20 +131,14 @@ fn LoadingRun() -> impl IntoView {
 #[component]
 fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -> impl IntoView {
     let run = RunState::new(detail, reload);
+    let can_change = run.view.with_untracked(|view| !view.status.is_over());
     view! {
+        {can_change.then(|| parts::run_live::show(run))}
         <header::RunHeader run/>
         {when(move || tab.get() == Some(RunTab::Curves), move || view! { <now::RunNow run/> }.into_any(), nothing)}
         <RunTabs run tab/>
         {move || match tab.get() {
-            Some(RunTab::Curves) => view! { <curves::CurvesTab run/> }.into_any(),
-            Some(RunTab::Steps) => view! { <steps::StepsTab run/> }.into_any(),
-            Some(RunTab::Skill) => view! { <skill::SkillTab run/> }.into_any(),
-            Some(RunTab::Epochs) => view! { <epochs::EpochsTab run/> }.into_any(),
-            Some(RunTab::Rejected) => view! { <rejected::RejectedTab run/> }.into_any(),
-            Some(RunTab::Tasks) => view! { <tasks::TasksTab run/> }.into_any(),
-            Some(RunTab::Trajectories) => view! { <trajectories::TrajectoriesTab run/> }.into_any(),
-            Some(RunTab::Config) => view! { <config::ConfigTab run/> }.into_any(),
-            Some(RunTab::Events) => view! { <events::EventsTab run/> }.into_any(),
+            Some(tab) => parts::show(tab, run),
             None => view! { <NoSuchTab run/> }.into_any(),
         }}
     }

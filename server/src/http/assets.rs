@@ -129,10 +129,10 @@ fn extension(path: &str) -> Option<&str> {
     name.rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// The build writes `name-<hex digits>.ext` or `name-<hex digits>_bg.wasm` for files whose bytes never change.
+/// The build writes `name-<hex digits>.ext` for files whose bytes never change.
 fn is_hashed(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or_default();
-    let stem = file.split('.').next().unwrap_or_default().trim_end_matches("_bg");
+    let stem = file.split('.').next().unwrap_or_default();
     let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
     hash.len() >= 8 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -158,12 +158,12 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case("skillopt-frontend-0123456789abcdef.js", true)]
-    #[case("skillopt-frontend-0123456789abcdef_bg.wasm", true)]
-    #[case("generated-89abcdef01234567.css", true)]
+    #[case("skillopt-0123456789abcdef.js", true)]
+    #[case("run_curves-0123456789abcdef.wasm", true)]
+    #[case("style-89abcdef01234567.css", true)]
     #[case("index.html", false)]
     #[case("favicon.svg", false)]
-    #[case("skillopt-frontend.js", false)]
+    #[case("skillopt.js", false)]
     fn only_names_with_a_hash_are_immutable(#[case] name: &str, #[case] hashed: bool) {
         assert_eq!(is_hashed(name), hashed);
     }

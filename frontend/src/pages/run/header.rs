@@ -1,6 +1,7 @@
 //! The head of a run: name, state, facts, and what can be asked of it.
 
-use super::origin::{Imported, MadeFrom, NeedsFork};
+use super::origin::ForkNeeded;
+use super::parts::{run_needs_fork, run_origin};
 use super::rerun::Rerun;
 use super::state::RunState;
 use super::words::status_words;
@@ -47,8 +48,9 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
         <Detail run/>
         {move || failure.get().map(|(action, error)| {
             if error.problem.code == ProblemCode::NeedsFork {
-                let differences = error.problem.differences;
-                return view! { <div class="run-detail"><NeedsFork run differences/></div> }.into_any();
+                let differences = StoredValue::new(error.problem.differences);
+                let needs = run_needs_fork::show(ForkNeeded { run, differences });
+                return view! { <div class="run-detail">{needs}</div> }.into_any();
             }
             let retry = Callback::new(move |()| ask(run, action, failure));
             view! {
@@ -122,13 +124,13 @@ fn Detail(run: RunState) -> impl IntoView {
             }
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> }.into_any());
-        let imported =
-            run.imported.get_value().map(|origin| view! { <Imported origin/> }.into_any());
-        let made = run.origin.get_value().map(|origin| view! { <MadeFrom run origin/> }.into_any());
-        if why.is_none() && warnings.is_none() && imported.is_none() && made.is_none() {
+        let has_origin =
+            run.imported.with_value(Option::is_some) || run.origin.with_value(Option::is_some);
+        let origin = has_origin.then(|| run_origin::show(run));
+        if why.is_none() && warnings.is_none() && origin.is_none() {
             return nothing();
         }
-        view! { <div class="stack run-detail">{imported}{made}{why}{warnings}</div> }.into_any()
+        view! { <div class="stack run-detail">{origin}{why}{warnings}</div> }.into_any()
     })
 }
 

@@ -10,9 +10,24 @@ use skillopt_domain::config::ConfigDifference;
 use skillopt_domain::import::{Finding, ImportOrigin};
 use skillopt_domain::origin::{OriginKind, RunOrigin};
 
+/// Where the run came from, as far as it came from somewhere.
+#[component]
+pub(super) fn Origin(run: RunState) -> impl IntoView {
+    let imported = run.imported.get_value().map(|origin| view! { <Imported origin/> }.into_any());
+    let made = run.origin.get_value().map(|origin| view! { <MadeFrom run origin/> }.into_any());
+    view! { {imported} {made} }
+}
+
+/// What differs for a run that cannot go on.
+#[derive(Clone, Copy)]
+pub(crate) struct ForkNeeded {
+    pub(super) run: RunState,
+    pub(super) differences: StoredValue<Vec<ConfigDifference>>,
+}
+
 /// Where an imported run came from, why it has no Resume, and what its folder did not tell.
 #[component]
-pub(super) fn Imported(origin: ImportOrigin) -> impl IntoView {
+fn Imported(origin: ImportOrigin) -> impl IntoView {
     let findings = Findings { findings: origin.findings, n_more: origin.n_findings_more };
     view! {
         <div class="callout" data-status="idle">
@@ -56,7 +71,7 @@ impl Findings {
 
 /// The run from which this one was made, and what differed.
 #[component]
-pub(super) fn MadeFrom(run: RunState, origin: RunOrigin) -> impl IntoView {
+fn MadeFrom(run: RunState, origin: RunOrigin) -> impl IntoView {
     let href = format!("/runs/{}", origin.run);
     let version = origin.version.filter(|_| origin.kind == OriginKind::Fork);
     let head = match origin.kind {

@@ -1,12 +1,14 @@
 //! The same run once more: from recorded answers, or drawn anew. Asks which, then goes to the new run.
 
 use super::origin::NeedsFork;
+use super::parts::run_rerun;
 use super::state::RunState;
 use crate::api::{self, ApiError};
-use crate::components::dynamic::CollectAny;
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
+use crate::state::effect::effect;
 use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
@@ -29,20 +31,41 @@ const WAYS: [(bool, &str, &str); 2] = [
     ),
 ];
 
+/// The dialog that was asked for, and how often: each time it opens.
+#[derive(Clone, Copy)]
+pub(crate) struct RerunAsked {
+    run: RunState,
+    asked: RwSignal<u32>,
+}
+
 #[component]
 pub(super) fn Rerun(run: RunState) -> impl IntoView {
+    let asked = RwSignal::new(0_u32);
+    let dialog = RerunAsked { run, asked };
+    view! {
+        <button class="button" type="button" on:click=handler(move |_| asked.update(|asked| *asked += 1))>
+            <Icon name="refresh"/>"Re-run"
+        </button>
+        {when(move || asked.get() > 0, move || run_rerun::show(dialog), nothing)}
+    }
+}
+
+#[component]
+pub(super) fn RerunDialog(opened: RerunAsked) -> impl IntoView {
+    let RerunAsked { run, asked } = opened;
     let dialog = NodeRef::<html::Dialog>::new();
     let fresh = RwSignal::new(false);
     let is_starting = RwSignal::new(false);
     let failed = RwSignal::new(None::<ApiError>);
     let navigate = use_navigate();
-    let show = move |_| {
+    effect(move || {
+        asked.track();
         failed.set(None);
-        if let Some(dialog) = dialog.get_untracked() {
+        if let Some(dialog) = dialog.get() {
             // Fails only when it is open already.
             let _ = dialog.show_modal();
         }
-    };
+    });
     let close = move || {
         if let Some(dialog) = dialog.try_get_untracked().flatten() {
             dialog.close();
@@ -74,7 +97,6 @@ pub(super) fn Rerun(run: RunState) -> impl IntoView {
     };
     let name = run.summary.with_value(|summary| summary.name.clone());
     view! {
-        <button class="button" type="button" on:click=handler(show)><Icon name="refresh"/>"Re-run"</button>
         <dialog class="dialog" aria-labelledby="rerun-title" node_ref=dialog>
             <div class="dialog__body">
                 <h2 id="rerun-title">{format!("Run {name} once more?")}</h2>

@@ -43,9 +43,9 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
-    /// Takes over what was loaded and follows the run while it can still change.
+    /// Takes over what was loaded. While the run can still change, `parts::run_live` follows it.
     pub(crate) fn new(detail: RunDetail, reload: Callback<()>) -> Self {
-        let state = Self {
+        Self {
             id: StoredValue::new(detail.summary.id.clone()),
             summary: StoredValue::new(detail.summary),
             metric: StoredValue::new(detail.gate_metric),
@@ -57,12 +57,7 @@ impl RunState {
             fresh: RwSignal::new(Vec::new()),
             stream: StoredValue::new_local(None),
             reload,
-        };
-        state.load_step_events();
-        if !state.view.with_untracked(|view| view.status.is_over()) {
-            state.follow();
         }
-        state
     }
 
     pub(crate) fn id(self) -> RunId {
@@ -100,7 +95,9 @@ impl RunState {
         })
     }
 
-    fn follow(self) {
+    /// Follows the run until the calling component is gone or the run has ended.
+    pub(super) fn follow(self) {
+        self.load_step_events();
         let after = self.view.with_untracked(|view| view.seq);
         let listener = RunListener {
             on_event: Box::new(move |event| self.take(event)),

@@ -2,11 +2,13 @@
 //! taken over.
 
 use crate::api::{self, ApiError};
-use crate::components::dynamic::{CollectAny, nothing};
+use crate::components::dynamic::{CollectAny, nothing, when};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::states::ErrorCallout;
 use crate::fmt;
+use crate::parts::part::part;
+use crate::state::effect::effect;
 use crate::state::signal::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
@@ -26,15 +28,29 @@ enum State {
 
 #[component]
 pub(super) fn ImportRun() -> impl IntoView {
+    // Counts how often the button was used: each time the dialog opens.
+    let asked = RwSignal::new(0_u32);
+    view! {
+        <button class="button" type="button" on:click=handler(move |_| asked.update(|asked| *asked += 1))>
+            <Icon name="folder"/>"Import run"
+        </button>
+        {when(move || asked.get() > 0, move || runs_import::show(asked), nothing)}
+    }
+}
+
+part!(runs_import, RwSignal<u32>, |asked| view! { <ImportDialog asked/> }.into_any(), nothing);
+
+#[component]
+fn ImportDialog(asked: RwSignal<u32>) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
-    let show = move |_| {
-        if let Some(dialog) = dialog.get_untracked() {
+    effect(move || {
+        asked.track();
+        if let Some(dialog) = dialog.get() {
             // Fails only when it is open already.
             let _ = dialog.show_modal();
         }
-    };
+    });
     view! {
-        <button class="button" type="button" on:click=handler(show)><Icon name="folder"/>"Import run"</button>
         <dialog class="dialog" data-size="wide" aria-labelledby="import-run-title" node_ref=dialog>
             <div class="dialog__head">
                 <h2 id="import-run-title">"Import a run folder"</h2>

@@ -6,7 +6,7 @@ use rstest::rstest;
 use std::fs;
 
 const PAGE: &str = "<!doctype html><title>SkillOpt</title>";
-const SCRIPT: &str = "skillopt-frontend-0123456789abcdef.js";
+const SCRIPT: &str = "skillopt-0123456789abcdef.js";
 
 async fn built() -> (World, tempfile::TempDir) {
     let dist = tempfile::tempdir().unwrap();
@@ -14,7 +14,7 @@ async fn built() -> (World, tempfile::TempDir) {
     write("index.html", PAGE);
     write(SCRIPT, "console.log(1)");
     write(&format!("{SCRIPT}.br"), "compressed");
-    write("skillopt-frontend-0123456789abcdef_bg.wasm", "\0asm");
+    write("run_curves-0123456789abcdef.wasm", "\0asm");
     write("favicon.svg", "<svg/>");
     let world = World::with(&[], Some(dist.path().to_owned())).await;
     (world, dist)
@@ -47,7 +47,7 @@ async fn every_page_address_gets_the_page_uncached(#[case] path: &str) {
 #[rstest]
 #[case(SCRIPT, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable")]
 #[case(
-    "skillopt-frontend-0123456789abcdef_bg.wasm",
+    "run_curves-0123456789abcdef.wasm",
     "application/wasm",
     "public, max-age=31536000, immutable"
 )]
@@ -80,7 +80,7 @@ async fn compressed_files_go_to_those_who_accept_them() {
 
 #[rstest]
 #[case("/gone-0123456789abcdef.js")]
-#[case("/gone-0123456789abcdef_bg.wasm")]
+#[case("/gone-0123456789abcdef.wasm")]
 #[case("/gone.css")]
 #[case("/../server/Cargo.toml")]
 #[case("/%2e%2e/Cargo.toml")]
