@@ -214,6 +214,8 @@ const BEARINGS: &[Row] = &[
             "gradient.minibatch_size",
             "gradient.merge_batch_size",
             "gradient.failure_only",
+            "gradient.use_eval_feedback",
+            "model.optimizer_max_context_tokens",
             "optimizer.skill_update_mode",
             "optimizer.use_skill_aware_reflection",
             "optimizer.skill_aware_appendix_source",
