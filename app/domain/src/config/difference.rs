@@ -216,7 +216,6 @@ const BEARINGS: &[Row] = &[
             "gradient.failure_only",
             "gradient.use_eval_feedback",
             "model.optimizer_max_context_tokens",
-            "optimizer.prompts_dir",
             "optimizer.skill_update_mode",
             "optimizer.use_skill_aware_reflection",
             "optimizer.skill_aware_appendix_source",
