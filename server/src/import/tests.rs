@@ -369,6 +369,21 @@ async fn a_gated_slow_update_is_a_version_with_its_attempts_and_later_steps_go_o
 }
 
 #[tokio::test]
+async fn an_epoch_that_comes_again_ends_once_and_is_named() {
+    let (scene, mut run) = (Scene::new().await, PythonRun::finished(Version::V02));
+    for (at, epoch) in [2, 3, 2, 2].into_iter().enumerate() {
+        run.set_row(at, |row| row["epoch"] = json!(epoch));
+    }
+    let report = scene.import(&run).await;
+    let view = scene.store().view(&report.run).await.expect("a view");
+    assert_eq!((view.n_steps, view.meta_skills.len()), (4, 1));
+    let updates: Vec<_> = view.slow_updates.iter().map(|one| (one.epoch, one.step)).collect();
+    assert_eq!(updates, [(2, 1)]);
+    let again = messages(&report).into_iter().filter(|text| text.contains("is 2 again"));
+    assert_eq!(again.count(), 1, "{:?}", messages(&report));
+}
+
+#[tokio::test]
 async fn a_note_that_is_not_true_any_more_goes_with_the_next_import() {
     let (scene, mut run) = (Scene::new().await, PythonRun::started(Version::V02));
     run.accept(1);
