@@ -1,6 +1,7 @@
 //! Appending an event: the journal row, the fold and everything that is derived from it change in one
 //! transaction, so that no reader ever sees one without the other.
 
+pub(crate) mod costs;
 mod summary;
 mod tables;
 
