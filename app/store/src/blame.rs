@@ -33,7 +33,13 @@ impl Store {
             _ => return Err(missing()),
         };
         let slow = fold::stored_view(&mut conn, run_no).await?.slow_updates;
-        let kept = slow.into_iter().filter(|update| update.action.is_accepted());
+        // A journal of an older program may have given the number of an update to a step.
+        let is_version = |update: &SlowUpdate| {
+            versions.iter().any(|one| {
+                one.number == update.version && Some(&one.skill) == update.candidate.as_ref()
+            })
+        };
+        let kept = slow.into_iter().filter(|one| one.action.is_accepted() && is_version(one));
         let slow: HashMap<u32, SlowUpdate> = kept.map(|one| (one.version, one)).collect();
         let steps = read_steps(&mut conn, run_no, &versions).await?;
         let before = read_before(&mut conn, run_no, &versions).await?;
