@@ -364,5 +364,5 @@ async fn a_repeated_measurement_is_a_column_of_its_own() {
     journal.keep_outcomes(&again).await.unwrap();
     let all = matrix(&opened, MatrixQuery::default()).await;
     assert_eq!(all.columns.last().map(|column| (column.repeat, column.n)), Some((1, 3)));
-    assert_eq!(all.ends.map(|ends| ends.last), Some(3), "the ends are first draws");
+    assert_eq!(all.ends.map(|ends| ends.versions), Some(Some((0, 2))), "the ends are first draws");
 }
