@@ -252,6 +252,30 @@ async fn a_line_is_told_with_its_edit_its_step_and_its_trajectories(#[case] kind
 }
 
 #[tokio::test]
+async fn many_versions_are_followed_and_many_may_ask_at_once() {
+    let opened = Kind::File.open().await;
+    let journal = started(&opened.store, 1).await;
+    let mut text = "- Read.\n".to_owned();
+    journal.keep_skill(&text).await.unwrap();
+    let EventKind::Planned(plan) = planned() else { return };
+    let plan = skillopt_domain::event::RunPlan { initial_skill: sha(&text), ..plan };
+    journal.append("planned", EventKind::Planned(plan)).await.unwrap();
+    for number in 1..=70 {
+        let content = format!("- Rule {number}.");
+        text = edited(&journal, &text, number, &[Edit::new(EditOp::Append, None, Some(&content))])
+            .await;
+    }
+    let run = run_id(1);
+    let asked = tokio::join!(opened.store.blame(&run, 70), opened.store.blame(&run, 70));
+    let (told, other) = (asked.0.unwrap(), asked.1.unwrap());
+    assert_eq!(told, other);
+    let origins: Vec<Origin> = told.origins.iter().map(|note| note.origin).collect();
+    let edits = (1..=70).map(|step| Origin::Edit { step, number: 1 });
+    assert_eq!(origins, std::iter::once(Origin::Initial).chain(edits).collect::<Vec<_>>());
+    assert!(told.lines.iter().any(|line| line.text == "- Rule 64." && line.origin == 64));
+}
+
+#[tokio::test]
 async fn a_slow_update_is_the_origin_only_of_the_version_with_its_text() {
     let opened = Kind::Memory.open().await;
     let journal = started(&opened.store, 1).await;
