@@ -76,7 +76,6 @@ async fn complete_run(conn: &mut SqliteConnection, run_no: i64) -> Result<(), St
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::fold::{NewEvent, append_all};
     use crate::open::Store;
     use crate::runs::{self, NewRun};
