@@ -2,7 +2,7 @@
 
 use super::inputs::{problem, read_skill, short, with_absolute_paths};
 use super::{HostError, Hosting};
-use crate::config::{BadConfig, changed, flag};
+use crate::config::{BadConfig, changed, flag, without_foreign};
 use skillopt_domain::api::ConfigCheck;
 use skillopt_domain::config::{
     ChangeEffect, ConfigDifference, Contents, DATA, Resolved, SKILL, Sameness, Setting, Value,
@@ -68,9 +68,11 @@ impl Hosting {
         let is_imported = store.import_origin(&request.from).await?.is_some();
         let mut changes = vec![flag("env.out_root", "", "")];
         changes.extend_from_slice(&request.changes);
-        let resolved = with_absolute_paths(&changed(&source.config, &changes)?);
+        let (stored, foreign) = without_foreign(&source.config);
+        let resolved = with_absolute_paths(&changed(&stored, &changes)?);
         let start = self.start(&source, plan.as_ref(), request, &resolved).await?;
         let (mut check, data) = self.check_with(&resolved, start.text.clone()).await;
+        check.warnings.extend(foreign);
         let known_data = plan.as_ref().filter(|_| !is_imported).map(|plan| &plan.data);
         let contents = Contents {
             data: sameness(known_data, data.as_ref()),
@@ -127,7 +129,10 @@ impl Hosting {
         resolved: &Resolved,
     ) -> Result<Start, HostError> {
         let store = &self.shared.store;
-        let is_changed = resolved.get(SKILL_KEY) != source.config.get(SKILL_KEY);
+        // An imported run has its paths as they stood in its file.
+        let is_named = request.changes.iter().any(|change| change.path == SKILL_KEY);
+        let own = with_absolute_paths(&source.config);
+        let is_changed = is_named && resolved.get(SKILL_KEY) != own.get(SKILL_KEY);
         let on_disk = || match resolved.get(SKILL_KEY) {
             Value::Text(path) => read_skill(path).ok(),
             _ => read_skill("").ok(),
