@@ -36,13 +36,14 @@ impl Hosting {
     /// nothing.
     ///
     /// # Errors
-    /// [`HostError::Store`] when the store cannot be read.
+    /// [`HostError::BadConfig`] when the config cannot run; [`HostError::Store`] when the store cannot be read.
     pub async fn plan_resume(
         &self,
         row: &RunRow,
         wanted: &Resolved,
     ) -> Result<ResumePlan, HostError> {
         let resolved = with_absolute_paths(wanted);
+        run_config(&resolved)?;
         let plan = self.shared.store.view(&row.id).await?.plan;
         let (before, after, begun) = (row.config.clone(), resolved.clone(), plan.clone());
         let looked = tokio::task::spawn_blocking(move || look(&before, &after, begun.as_ref()));
@@ -59,7 +60,8 @@ impl Hosting {
     /// Takes over what is safe, and notes who goes on with the run.
     ///
     /// # Errors
-    /// [`HostError::NeedsFork`] when something changes results; nothing is written then.
+    /// [`HostError::NeedsFork`] when something changes results, [`HostError::Changed`] when somebody else took the run
+    /// up or changed its config since `row` was read; nothing is written then.
     pub async fn prepare_resume(
         &self,
         row: &RunRow,
@@ -82,7 +84,10 @@ impl Hosting {
         if config == row.config {
             self.shared.store.audit(&audit).await?;
         } else {
-            self.shared.store.replace_config(&row.id, &config, &audit).await?;
+            let (store, owner) = (&self.shared.store, self.owner());
+            if !store.replace_config(&row.id, (&row.config, &config), owner, &audit).await? {
+                return Err(HostError::Changed { run: row.id.clone() });
+            }
         }
         Ok(())
     }
