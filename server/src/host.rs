@@ -15,6 +15,7 @@ mod lineage;
 mod measure;
 mod models;
 mod preflight;
+mod prompt_change;
 mod prompts;
 mod resume;
 mod run_folder;

@@ -1,6 +1,7 @@
 //! New runs from other runs: the config with changes, the initial skill from a version, and the list of what differs.
 
 use super::inputs::{problem, read_skill, short, with_absolute_paths};
+use super::prompt_change::prompt_difference;
 use super::{HostError, Hosting};
 use crate::config::{BadConfig, changed, flag, without_foreign};
 use skillopt_domain::api::ConfigCheck;
@@ -71,19 +72,21 @@ impl Hosting {
         let (stored, foreign) = without_foreign(&source.config);
         let resolved = with_absolute_paths(&changed(&stored, &changes)?);
         let start = self.start(&source, plan.as_ref(), request, &resolved).await?;
-        let (mut check, data) = self.check_with(&resolved, start.text.clone()).await;
+        let (mut check, seen) = self.check_with(&resolved, start.text.clone()).await;
         check.warnings.extend(foreign);
+        let earlier = store.prompts(&source.id).await?;
+        let data = seen.as_ref().map(|seen| &seen.data);
         let known_data = plan.as_ref().filter(|_| !is_imported).map(|plan| &plan.data);
         let contents = Contents {
-            data: sameness(known_data, data.as_ref()),
+            data: sameness(known_data, data),
             skill: sameness(plan.as_ref().map(|plan| &plan.initial_skill), start.sha.as_ref()),
         };
         let mut differences = differences(&source.config, &resolved, contents);
         differences.extend(skill_difference(plan.as_ref(), &start));
         if contents.data == Sameness::Other {
-            differences
-                .extend(known_data.zip(data.as_ref()).map(|(old, new)| other_tasks(old, new)));
+            differences.extend(known_data.zip(data).map(|(old, new)| other_tasks(old, new)));
         }
+        differences.extend(seen.and_then(|seen| prompt_difference(&earlier, &seen.prompts)));
         check.differences.clone_from(&differences);
         let origin = RunOrigin {
             kind: OriginKind::Fork,
