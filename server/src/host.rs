@@ -16,6 +16,7 @@ mod measure;
 mod models;
 mod plain_file;
 mod preflight;
+mod prompt_change;
 mod prompts;
 mod resume;
 mod run_folder;
