@@ -14,7 +14,7 @@ use skillopt_domain::config::{ModelRole, Resolved, RunConfig};
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::origin::{OriginKind, RunOrigin};
-use skillopt_domain::run::RunStatus;
+use skillopt_domain::run::{RunStatus, RunTransition};
 use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_domain::view::RunView;
 use sqlx::SqliteConnection;
@@ -147,19 +147,36 @@ impl Store {
         row_of(&row.ok_or_else(|| StoreFailure::no_run(run))?)
     }
 
-    /// Puts another config in the place of a run's own, such as one with higher caps. `audit` says who, and what.
+    /// Puts another config in the place of a run's own, such as one with higher caps. Says `false`, and writes
+    /// nothing, when the run cannot start from its state, another process has its lease, or its config is not the
+    /// one that the change was made from.
     ///
     /// # Errors
-    /// [`StoreFailure::NotFound`], or the store cannot be written.
+    /// [`StoreFailure::NotFound`], or the store cannot be read or written.
     pub async fn replace_config(
         &self,
         run: &RunId,
-        config: &Resolved,
+        (old, config): (&Resolved, &Resolved),
+        owner: &str,
         audit: &AuditRow,
-    ) -> Result<(), StoreFailure> {
+    ) -> Result<bool, StoreFailure> {
         let action = "change a run's config";
         let mut tx = self.write(action).await?;
         let head = RunHead::load(&mut tx, run).await?;
+        let is_held = head
+            .lease
+            .as_ref()
+            .is_some_and(|lease| lease.owner != owner && lease.until_ms >= audit.at_ms);
+        let stored: String =
+            sqlx::query_scalar("SELECT config_json FROM run_documents WHERE run_no = ?")
+                .bind(head.no)
+                .fetch_one(&mut *tx)
+                .await
+                .doing(action)?;
+        let stored: Resolved = from_json("a run's config", &stored)?;
+        if is_held || head.status.after(RunTransition::Start).is_err() || stored != *old {
+            return Ok(false);
+        }
         sqlx::query("UPDATE run_documents SET config_json = ? WHERE run_no = ?")
             .bind(to_json(config)?)
             .bind(head.no)
@@ -169,7 +186,7 @@ impl Store {
         audit::insert(&mut tx, audit).await?;
         tx.commit().await.doing(action)?;
         self.signal(Signal::Run(run.clone()));
-        Ok(())
+        Ok(true)
     }
 
     /// The newest run of a run folder.

@@ -9,7 +9,7 @@ use super::runs::{ask, find};
 use super::train::{ACTOR, refuse, resume};
 use crate::config::{BadConfig, cfg_options, changed};
 use crate::host::{DeriveRequest, Derived, HostError, Hosting, LeaseWish, NewRunRequest};
-use skillopt_domain::config::ConfigDifference;
+use skillopt_domain::config::{ConfigDifference, ConfigProblem};
 use skillopt_domain::run::RunStatus;
 use skillopt_store::Command;
 use std::path::PathBuf;
@@ -110,6 +110,7 @@ async fn start(
         return Ok(refuse(output, &BadConfig(check.problems)));
     }
     if !new.json {
+        tell_warnings(&check.warnings, output);
         tell_differences(&lineage.origin.words(), &lineage.origin.differences, output);
     }
     let request = NewRunRequest {
@@ -134,6 +135,7 @@ fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exi
         return Ok(Exit::Done);
     }
     let origin = &derived.lineage.origin;
+    tell_warnings(&derived.check.warnings, output);
     tell_differences(&origin.words(), &origin.differences, output);
     if !derived.check.problems.is_empty() {
         return Ok(refuse(output, &BadConfig(derived.check.problems.clone())));
@@ -148,6 +150,12 @@ fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exi
         ));
     }
     Ok(Exit::Done)
+}
+
+fn tell_warnings(warnings: &[ConfigProblem], output: &Output) {
+    for warning in warnings {
+        output.note(&format!("warning: {warning}"));
+    }
 }
 
 /// One line a difference.

@@ -161,13 +161,25 @@ pub(super) async fn resume(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     hosting.refuse_imported(&row.id).await?;
-    let plan = hosting.plan_resume(row, wanted).await?;
+    let plan = match hosting.plan_resume(row, wanted).await {
+        Ok(plan) => plan,
+        Err(HostError::BadConfig(problems)) => return Ok(refuse(output, &problems)),
+        Err(err) => return Err(err.into()),
+    };
     if plan.needs_fork() {
         return Ok(refuse_other_run(output, row, &plan.differences));
     }
     // A run of a process that died waits here until its lease has run out.
     hosting.wait_until_free(&row.id).await?;
-    hosting.prepare_resume(row, &plan, ACTOR).await?;
+    let now = hosting.store().run_row(&row.id).await?;
+    if now.config != row.config {
+        return Err(HostError::Changed { run: row.id.clone() }.into());
+    }
+    if now.status == RunStatus::Done {
+        output.note(&format!("run {} is done already; this is how it ended", row.id));
+        return finish(hosting, &row.id, now.status, report, output).await;
+    }
+    hosting.prepare_resume(&now, &plan, ACTOR).await?;
     if !plan.differences.is_empty() && report == Report::People {
         tell_differences("the run goes on with other settings", &plan.differences, output);
     }

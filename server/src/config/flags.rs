@@ -7,6 +7,7 @@ use skillopt_domain::config::{
     Availability, ConfigProblem, KEYS, KeySpec, Place, Resolved, Setting, Value, find_key,
     is_secret_name,
 };
+use skillopt_domain::spend::Role;
 use std::collections::BTreeMap;
 
 /// The name of the launch form as a place.
@@ -70,16 +71,25 @@ pub fn form_changes(stored: &Resolved, values: &BTreeMap<String, String>) -> Vec
     };
     let wanted = |spec: &KeySpec| values.get(spec.path).map_or(spec.default, String::as_str);
     let built = KEYS.iter().filter(|spec| spec.availability == Availability::Built);
+    let differs =
+        |spec: &KeySpec| wanted(spec).trim() != text(&stored.value_or_default(spec.path)).trim();
+    // `model.backend` overrules what a weaker source says of one role; the form's word on a role stands beside it.
+    let is_overruled = find_key("model.backend").is_some_and(differs);
+    let is_of_role =
+        |path: &str| Role::ALL.iter().any(|role| path == format!("model.{role}_backend"));
     let changed = built
         .filter(|spec| {
-            spec.path == "env.out_root"
-                || wanted(spec).trim() != text(&stored.value_or_default(spec.path)).trim()
+            spec.path == "env.out_root" || differs(spec) || (is_overruled && is_of_role(spec.path))
         })
         .map(|spec| flag(spec.path, FORM, wanted(spec)));
     // Keys that have no effect are judged by the check.
     let is_built =
         |path: &str| find_key(path).is_some_and(|spec| spec.availability == Availability::Built);
-    let others = values.iter().filter(|(path, _)| !is_built(path));
+    // Those that an imported run has are left out of a fork, with a warning.
+    let is_stored = |path: &str, value: &str| {
+        stored.values.iter().any(|row| row.path == path && text(&row.value).trim() == value.trim())
+    };
+    let others = values.iter().filter(|(path, value)| !is_built(path) && !is_stored(path, value));
     changed.chain(others.map(|(path, value)| flag(path, FORM, value))).collect()
 }
 

@@ -2,7 +2,9 @@
 
 use super::environment::{self, Environment};
 use super::file::{self, FileSettings};
-use skillopt_domain::config::{ConfigProblem, Place, Resolved, RunConfig, Setting, Value, resolve};
+use skillopt_domain::config::{
+    Availability, ConfigProblem, Place, Resolved, RunConfig, Setting, Value, find_key, resolve,
+};
 use skillopt_domain::spend::Role;
 use std::fmt;
 use std::path::Path;
@@ -72,6 +74,27 @@ pub fn changed(stored: &Resolved, changes: &[Setting]) -> Result<Resolved, BadCo
     settings.extend(changes.iter().filter(|change| !is_reset(&change.path)).cloned());
     drop_overruled_backends(&mut settings);
     resolve(&settings).map_err(BadConfig)
+}
+
+/// A stored config without the rows that have no effect here, such as an import keeps, and a warning that names those
+/// that were set.
+#[must_use]
+pub fn without_foreign(stored: &Resolved) -> (Resolved, Option<ConfigProblem>) {
+    let is_built =
+        |path: &str| find_key(path).is_some_and(|spec| spec.availability == Availability::Built);
+    let (values, foreign): (Vec<_>, Vec<_>) =
+        stored.values.iter().cloned().partition(|row| is_built(&row.path));
+    let names: Vec<&str> =
+        foreign.iter().filter(|row| !is_blank(&row.value)).map(|row| row.path.as_str()).collect();
+    let warning = (!names.is_empty()).then(|| ConfigProblem {
+        path: String::new(),
+        place: None,
+        message: format!(
+            "settings of that run that have no effect here are not taken over: {}",
+            names.join(", ")
+        ),
+    });
+    (Resolved { values, warnings: stored.warnings.clone() }, warning)
 }
 
 /// The typed config, after the checks that concern several keys.

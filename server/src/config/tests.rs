@@ -2,7 +2,7 @@
 
 use super::*;
 use rstest::rstest;
-use skillopt_domain::config::{Origin, Resolved, Value};
+use skillopt_domain::config::{Origin, Place, Resolved, Setting, Value, resolve};
 use std::path::{Path, PathBuf};
 
 fn read(yaml: &str) -> Resolved {
@@ -333,4 +333,26 @@ fn shipped_configs_load_without_problems_or_warnings() {
     let sample = load_file(&root.join("searchqa/sample.yaml")).expect("sample");
     let config = run_config(&sample).expect("complete");
     assert!(config.target.is_simulated() && config.optimizer_model.is_simulated());
+}
+
+#[test]
+fn what_the_form_shows_of_a_role_stays_when_the_backend_of_both_changes() {
+    let of_file = |path: &str, value: &str| Setting {
+        path: path.to_owned(),
+        value: Value::Text(value.to_owned()),
+        place: Place { origin: Origin::File, name: "run.yaml".to_owned(), line: None },
+    };
+    let stored = [
+        of_file("model.backend", "mock"),
+        of_file("model.optimizer_backend", "openai_compatible"),
+        of_file("model.target_backend", "mock"),
+    ];
+    let stored = resolve(&stored).unwrap();
+    let shown = [("model.backend", "replay"), ("model.optimizer_backend", "openai_compatible")];
+    let shown = shown.map(|(path, value)| (path.to_owned(), value.to_owned())).into();
+    let fork = changed(&stored, &form_changes(&stored, &shown)).unwrap();
+    let at = |path: &str| fork.get(path).to_string();
+    assert_eq!(at("model.backend"), "replay");
+    assert_eq!(at("model.optimizer_backend"), "openai_compatible", "the form shows it");
+    assert_eq!(at("model.target_backend"), "null", "the form shows none");
 }

@@ -6,7 +6,7 @@ use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::prompt::PromptOrigin;
+use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::spend::Role;
 use skillopt_engine::batches::plan;
 use skillopt_engine::splits::Splits;
@@ -15,19 +15,27 @@ use skillopt_engine::train::data_hash;
 /// Selection tasks below which a gain of 0.05 cannot show.
 const FEW_SELECTION_TASKS: usize = 20;
 
+/// What a check read.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Hash of all tasks.
+    pub(super) data: Sha256Hex,
+    /// The prompts that a run would use.
+    pub(super) prompts: Vec<PromptUse>,
+}
+
 impl Hosting {
     /// Checks skill, data and models, and counts what the run would do. Makes no call, writes nothing.
     pub async fn check(&self, resolved: &Resolved) -> ConfigCheck {
         self.check_with(resolved, None).await.0
     }
 
-    /// As [`Hosting::check`], with a text in the place of the skill's file. Says the hash of the data too, where it
-    /// could be read.
+    /// As [`Hosting::check`], with a text in the place of the skill's file. Says what was read too, where it could be.
     pub(super) async fn check_with(
         &self,
         resolved: &Resolved,
         skill: Option<String>,
-    ) -> (ConfigCheck, Option<Sha256Hex>) {
+    ) -> (ConfigCheck, Option<Seen>) {
         let warnings = resolved.warnings.clone();
         let config = match run_config(resolved) {
             Ok(config) => config,
@@ -43,11 +51,11 @@ impl Hosting {
         });
         let inputs = read.await.unwrap_or_else(|err| Err(vec![problem("", err.to_string())]));
         let mut check = ConfigCheck { warnings, ..Default::default() };
-        let mut data = None;
+        let mut seen = None;
         match inputs {
-            Ok((inputs, hash)) => {
+            Ok((inputs, data)) => {
                 describe_inputs(&mut check, &config, &inputs);
-                data = Some(hash);
+                seen = Some(Seen { data, prompts: inputs.prompts.used(&config) });
             }
             Err(problems) => check.problems = problems,
         }
@@ -64,7 +72,7 @@ impl Hosting {
         if !check.problems.is_empty() {
             check.forecast = None;
         }
-        (check, data)
+        (check, seen)
     }
 
     fn describe_model(&self, config: &RunConfig, role: Role) -> Check {

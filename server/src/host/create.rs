@@ -8,6 +8,8 @@ use skillopt_domain::config::{Place, Resolved, Value};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::origin::{OriginKind, RunOrigin};
 use skillopt_store::NewRun;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Whether this process works on a new run at once.
@@ -128,13 +130,29 @@ fn make_folder(
 ) -> Result<PathBuf, HostError> {
     std::fs::create_dir_all(folder).map_err(|err| folder_error(folder, &err))?;
     let folder = folder.canonicalize().map_err(|err| folder_error(folder, &err))?;
+    // First, so that nothing is written where it is refused.
+    if let Some(skill) = skill {
+        write_new(&folder, SKILL_FILE, skill)?;
+    }
     write_now(&folder.join("config.json"), config_json.as_bytes())
         .map_err(|err| folder_error(&folder, &err))?;
-    if let Some(skill) = skill {
-        write_now(&folder.join(SKILL_FILE), skill.as_bytes())
-            .map_err(|err| folder_error(&folder, &err))?;
-    }
     Ok(folder)
+}
+
+/// Writes a file that was not there before.
+fn write_new(folder: &Path, name: &str, text: &str) -> Result<(), HostError> {
+    let path = folder.join(name);
+    let mut file = File::create_new(&path).map_err(|err| match err.kind() {
+        ErrorKind::AlreadyExists => {
+            folder_error(folder, &format!("it holds a {name} already; choose an empty folder"))
+        }
+        _ => folder_error(folder, &err),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|err| {
+        // Half a file would stand in the way of the next try.
+        let _ = std::fs::remove_file(&path);
+        folder_error(folder, &err)
+    })
 }
 
 fn folder_error(folder: &Path, err: &dyn std::fmt::Display) -> HostError {

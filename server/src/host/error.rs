@@ -54,6 +54,12 @@ pub enum HostError {
         /// All differences, the safe ones too.
         differences: Vec<ConfigDifference>,
     },
+    /// Somebody else was faster.
+    #[error("run {run} was taken up or got other settings meanwhile; look at it, then try again")]
+    Changed {
+        /// The run.
+        run: RunId,
+    },
     /// This process lost the run.
     #[error("another process took run {run} over")]
     Lost {

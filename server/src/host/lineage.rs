@@ -1,8 +1,9 @@
 //! New runs from other runs: the config with changes, the initial skill from a version, and the list of what differs.
 
 use super::inputs::{problem, read_skill, short, with_absolute_paths};
+use super::prompt_change::prompt_difference;
 use super::{HostError, Hosting};
-use crate::config::{BadConfig, changed, flag};
+use crate::config::{BadConfig, changed, flag, without_foreign};
 use skillopt_domain::api::ConfigCheck;
 use skillopt_domain::config::{
     ChangeEffect, ConfigDifference, Contents, DATA, Resolved, SKILL, Sameness, Setting, Value,
@@ -68,20 +69,24 @@ impl Hosting {
         let is_imported = store.import_origin(&request.from).await?.is_some();
         let mut changes = vec![flag("env.out_root", "", "")];
         changes.extend_from_slice(&request.changes);
-        let resolved = with_absolute_paths(&changed(&source.config, &changes)?);
+        let (stored, foreign) = without_foreign(&source.config);
+        let resolved = with_absolute_paths(&changed(&stored, &changes)?);
         let start = self.start(&source, plan.as_ref(), request, &resolved).await?;
-        let (mut check, data) = self.check_with(&resolved, start.text.clone()).await;
+        let (mut check, seen) = self.check_with(&resolved, start.text.clone()).await;
+        check.warnings.extend(foreign);
+        let earlier = store.prompts(&source.id).await?;
+        let data = seen.as_ref().map(|seen| &seen.data);
         let known_data = plan.as_ref().filter(|_| !is_imported).map(|plan| &plan.data);
         let contents = Contents {
-            data: sameness(known_data, data.as_ref()),
+            data: sameness(known_data, data),
             skill: sameness(plan.as_ref().map(|plan| &plan.initial_skill), start.sha.as_ref()),
         };
         let mut differences = differences(&source.config, &resolved, contents);
         differences.extend(skill_difference(plan.as_ref(), &start));
         if contents.data == Sameness::Other {
-            differences
-                .extend(known_data.zip(data.as_ref()).map(|(old, new)| other_tasks(old, new)));
+            differences.extend(known_data.zip(data).map(|(old, new)| other_tasks(old, new)));
         }
+        differences.extend(seen.and_then(|seen| prompt_difference(&earlier, &seen.prompts)));
         check.differences.clone_from(&differences);
         let origin = RunOrigin {
             kind: OriginKind::Fork,
@@ -127,7 +132,10 @@ impl Hosting {
         resolved: &Resolved,
     ) -> Result<Start, HostError> {
         let store = &self.shared.store;
-        let is_changed = resolved.get(SKILL_KEY) != source.config.get(SKILL_KEY);
+        // An imported run has its paths as they stood in its file.
+        let is_named = request.changes.iter().any(|change| change.path == SKILL_KEY);
+        let own = with_absolute_paths(&source.config);
+        let is_changed = is_named && resolved.get(SKILL_KEY) != own.get(SKILL_KEY);
         let on_disk = || match resolved.get(SKILL_KEY) {
             Value::Text(path) => read_skill(path).ok(),
             _ => read_skill("").ok(),

@@ -2,6 +2,7 @@
 //! is safe, and the config that it goes on with.
 
 use super::inputs::{Inputs, read_skill, short, with_absolute_paths};
+use super::prompt_change::prompt_difference;
 use super::{HostError, Hosting};
 use crate::config::run_config;
 use skillopt_domain::config::{
@@ -10,6 +11,7 @@ use skillopt_domain::config::{
 };
 use skillopt_domain::event::RunPlan;
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::prompt::PromptUse;
 use skillopt_engine::splits::Splits;
 use skillopt_engine::train::data_hash;
 use skillopt_store::{AuditRow, RunRow};
@@ -36,22 +38,32 @@ impl Hosting {
     /// nothing.
     ///
     /// # Errors
-    /// [`HostError::Store`] when the store cannot be read.
+    /// [`HostError::BadConfig`] when the config cannot run; [`HostError::Store`] when the store cannot be read.
     pub async fn plan_resume(
         &self,
         row: &RunRow,
         wanted: &Resolved,
     ) -> Result<ResumePlan, HostError> {
         let resolved = with_absolute_paths(wanted);
+        run_config(&resolved)?;
         let plan = self.shared.store.view(&row.id).await?.plan;
         let (before, after, begun) = (row.config.clone(), resolved.clone(), plan.clone());
         let looked = tokio::task::spawn_blocking(move || look(&before, &after, begun.as_ref()));
-        let unknown = Looked { data: Sameness::Unknown, skill: Sameness::Unknown, now: None };
+        let unknown = Looked {
+            data: Sameness::Unknown,
+            skill: Sameness::Unknown,
+            now: None,
+            prompts: Vec::new(),
+        };
         let looked = looked.await.unwrap_or(unknown);
         let contents = Contents { data: looked.data, skill: looked.skill };
         let mut differences = differences(&row.config, &resolved, contents);
         if let (Sameness::Other, Some(plan), Some(now)) = (looked.data, &plan, &looked.now) {
             differences.push(data_difference(plan, now));
+        }
+        if !looked.prompts.is_empty() {
+            let earlier = self.shared.store.prompts(&row.id).await?;
+            differences.extend(prompt_difference(&earlier, &looked.prompts));
         }
         Ok(ResumePlan { differences, resolved })
     }
@@ -59,7 +71,8 @@ impl Hosting {
     /// Takes over what is safe, and notes who goes on with the run.
     ///
     /// # Errors
-    /// [`HostError::NeedsFork`] when something changes results; nothing is written then.
+    /// [`HostError::NeedsFork`] when something changes results, [`HostError::Changed`] when somebody else took the run
+    /// up or changed its config since `row` was read; nothing is written then.
     pub async fn prepare_resume(
         &self,
         row: &RunRow,
@@ -82,7 +95,10 @@ impl Hosting {
         if config == row.config {
             self.shared.store.audit(&audit).await?;
         } else {
-            self.shared.store.replace_config(&row.id, &config, &audit).await?;
+            let (store, owner) = (&self.shared.store, self.owner());
+            if !store.replace_config(&row.id, (&row.config, &config), owner, &audit).await? {
+                return Err(HostError::Changed { run: row.id.clone() });
+            }
         }
         Ok(())
     }
@@ -107,6 +123,8 @@ struct Looked {
     skill: Sameness,
     /// The data as it is now.
     now: Option<Tasks>,
+    /// The prompts as they are now; empty where they could not be read.
+    prompts: Vec<PromptUse>,
 }
 
 /// Which tasks there are.
@@ -125,7 +143,12 @@ impl Tasks {
 /// Reads what the wanted config names, where it matters. Before the plan is noted nothing was begun.
 fn look(before: &Resolved, wanted: &Resolved, plan: Option<&RunPlan>) -> Looked {
     let Some(plan) = plan else {
-        return Looked { data: Sameness::Same, skill: Sameness::Same, now: None };
+        return Looked {
+            data: Sameness::Same,
+            skill: Sameness::Same,
+            now: None,
+            prompts: Vec::new(),
+        };
     };
     // The run keeps the text that it began with, whatever its file holds now.
     let skill = match (before.get("env.skill_init"), wanted.get("env.skill_init")) {
@@ -138,17 +161,18 @@ fn look(before: &Resolved, wanted: &Resolved, plan: Option<&RunPlan>) -> Looked 
         _ if plan.initial_skill == Sha256Hex::of("") => Sameness::Same,
         _ => Sameness::Other,
     };
-    let read = run_config(wanted)
-        .ok()
-        .and_then(|config| Inputs::preview(&config, Some(String::new())).ok());
-    let now = read.map(|inputs| Tasks::of(&inputs.data.splits));
+    let read = run_config(wanted).ok().and_then(|config| {
+        let inputs = Inputs::preview(&config, Some(String::new())).ok()?;
+        Some((Tasks::of(&inputs.data.splits), inputs.prompts.used(&config)))
+    });
+    let (now, prompts) = read.map_or((None, Vec::new()), |(now, prompts)| (Some(now), prompts));
     let data = match &now {
         Some(now) if now.hash == plan.data => Sameness::Same,
         Some(_) => Sameness::Other,
         // The start says what is wrong with it.
         None => Sameness::Unknown,
     };
-    Looked { data, skill, now }
+    Looked { data, skill, now, prompts }
 }
 
 /// The tasks are others than those of a run.

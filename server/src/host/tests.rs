@@ -150,11 +150,17 @@ async fn a_prompt_that_was_changed_after_the_start_is_refused_on_resume_with_bot
     let kept = scene.hosting.store().prompts(&run).await.expect("read");
     let first = kept.iter().find(|prompt| prompt.name == "analyst_failure").expect("on record");
 
-    std::fs::write(&file, format!("Second words.\n{ours}")).expect("written");
     let more = scene.config(&[&option, "limits.max_calls=0"]);
     let row = scene.hosting.store().run_row(&run).await.expect("row");
     let plan = scene.hosting.plan_resume(&row, &more).await.expect("a plan");
     scene.hosting.prepare_resume(&row, &plan, "tester").await.expect("caps are safe");
+    std::fs::write(&file, format!("Second words.\n{ours}")).expect("written");
+    let plan = scene.hosting.plan_resume(&row, &row.config).await.expect("a plan");
+    let [one] = plan.differences.as_slice() else { panic!("{:?}", plan.differences) };
+    assert_eq!((one.path.as_str(), plan.needs_fork()), ("prompts", true));
+    let before = format!("analyst_failure {}", first.hash.short());
+    assert_eq!(one.before.as_ref(), Some(&before));
+    // Also when it changes after the look.
     assert_eq!(scene.drive(&run).await, RunStatus::Failed);
     let detail = scene.hosting.store().view(&run).await.expect("view").detail.expect("a reason");
     assert!(detail.contains(&format!("analyst_failure was {}", first.hash.short())), "{detail}");
@@ -163,6 +169,12 @@ async fn a_prompt_that_was_changed_after_the_start_is_refused_on_resume_with_bot
 
     std::fs::write(&file, format!("First words.\n{ours}")).expect("written");
     assert_eq!(scene.drive(&run).await, RunStatus::Done);
+    let again = scene.hosting.derive_rerun(&run).await.expect("all is the same");
+    assert_eq!(again.lineage.origin.differences, []);
+    std::fs::write(&file, format!("Third words.\n{ours}")).expect("written");
+    let refused = scene.hosting.derive_rerun(&run).await.expect_err("other words");
+    let HostError::NeedsFork { differences, .. } = refused else { panic!("{refused}") };
+    assert_eq!(differences.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["prompts"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

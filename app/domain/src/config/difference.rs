@@ -107,8 +107,8 @@ const BEARINGS: &[Row] = &[
         &["limits.max_calls", "limits.max_tokens", "limits.max_cost_usd", "limits.max_minutes"],
     ),
     row(
-        Safe,
-        "it says when broken attempts end a stage; what was decided stays",
+        Results,
+        "it says with how many broken attempts a gate still decides",
         &["limits.error_share"],
     ),
     row(
@@ -387,6 +387,7 @@ mod tests {
     #[case("env.workers", "3", ChangeEffect::Safe)]
     #[case("model.target_timeout_seconds", "9", ChangeEffect::Safe)]
     #[case("env.split_dir", "elsewhere", ChangeEffect::Safe)]
+    #[case("limits.error_share", "0.5", ChangeEffect::Results)]
     #[case("train.seed", "7", ChangeEffect::Results)]
     #[case("train.batch_size", "7", ChangeEffect::Results)]
     #[case("model.target", "another", ChangeEffect::Results)]

@@ -1,8 +1,9 @@
 //! Leases between processes.
 
 use crate::support::{Kind, OWNER, TTL_MS, new_run, run_id, started, term};
+use skillopt_domain::config::{Resolved, ResolvedValue, Value};
 use skillopt_domain::run::RunStatus;
-use skillopt_store::{LeaseError, OpenError, Store};
+use skillopt_store::{AuditRow, LeaseError, OpenError, Store};
 
 #[tokio::test]
 async fn a_live_lease_is_not_taken_and_names_its_owner() {
@@ -103,4 +104,48 @@ async fn a_newer_schema_is_refused_in_words() {
     let error = Store::open(opened.path()).await.unwrap_err();
     assert!(matches!(error, OpenError::Newer { version: 9999, .. }), "{error:?}");
     assert!(error.to_string().contains("newer version of skillopt"), "{error}");
+}
+
+fn with_workers(config: &Resolved, workers: i64) -> Resolved {
+    let mut config = config.clone();
+    let row = |row: &&mut ResolvedValue| row.path == "env.workers";
+    config.values.iter_mut().find(row).unwrap().value = Value::Int(workers);
+    config
+}
+
+#[tokio::test]
+async fn a_config_is_replaced_by_who_read_it_and_while_nobody_works_on_the_run() {
+    let opened = Kind::Memory.open().await;
+    let (store, run) = (&opened.store, run_id(1));
+    store.create_run(&new_run(1)).await.unwrap();
+    let stored = async || store.run_row(&run).await.unwrap().config;
+    let first = stored().await;
+    let [second, third] = [3, 5].map(|workers| with_workers(&first, workers));
+    let audit = AuditRow {
+        at_ms: 1000,
+        actor: "tester".into(),
+        action: "resume".into(),
+        subject: run.to_string(),
+        detail: String::new(),
+    };
+    assert!(store.replace_config(&run, (&first, &second), "host:1", &audit).await.unwrap());
+    let late = store.replace_config(&run, (&first, &third), "host:1", &audit).await;
+    assert!(!late.unwrap(), "it was made from a config that is not there any more");
+    assert_eq!(stored().await, second);
+
+    store.acquire_lease(&run, &term("host:2"), 1000).await.unwrap();
+    let held = store.replace_config(&run, (&second, &third), "host:1", &audit).await;
+    assert!(!held.unwrap(), "another process has it");
+    assert!(store.replace_config(&run, (&second, &third), "host:2", &audit).await.unwrap());
+    assert_eq!(stored().await, third);
+    assert_eq!(
+        store.audit_log(10).await.unwrap().iter().filter(|row| row.action == "resume").count(),
+        2
+    );
+
+    let _live = started(store, 2).await;
+    let live = store.run_row(&run_id(2)).await.unwrap().config;
+    let other = with_workers(&live, 9);
+    let running = store.replace_config(&run_id(2), (&live, &other), OWNER, &audit).await;
+    assert!(!running.unwrap(), "it is at work with the one that it has");
 }

@@ -1,6 +1,7 @@
 //! Runs from runs: resume with other settings, re-run, fork.
 
 use super::*;
+use crate::config::changed;
 use skillopt_domain::config::{ChangeEffect, DATA, SKILL, Setting};
 use skillopt_domain::origin::OriginKind;
 use std::fs;
@@ -206,4 +207,45 @@ async fn a_key_of_a_fork_goes_back_to_its_default_when_its_value_is_empty() {
     assert_eq!(derived.resolved.get("limits.max_calls").to_string(), "9");
     let place = derived.resolved.place("train.batch_size").expect("a place");
     assert_eq!(place.name, "--cfg-options train.batch_size", "what is kept keeps its place");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_never_writes_over_a_skill_that_its_folder_holds() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&[]), None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Done);
+    let folder = scene.dir.path().join("mine");
+    fs::create_dir_all(&folder).expect("made");
+    fs::write(folder.join("skill_init.md"), "my own\n").expect("written");
+    let derived = scene.derived(&run, Some(1), &[]).await;
+    assert!(derived.lineage.skill.is_some(), "v1 is in no file");
+    let request = NewRunRequest {
+        name: String::new(),
+        resolved: derived.resolved,
+        fresh: false,
+        out_root: Some(folder.clone()),
+        actor: "tester".into(),
+        lease: LeaseWish::Now,
+        lineage: Some(derived.lineage),
+    };
+    let refused = scene.hosting.create(request).await.expect_err("refused");
+    assert!(refused.to_string().contains("choose an empty folder"), "{refused}");
+    let kept = fs::read_to_string(folder.join("skill_init.md")).expect("read");
+    assert_eq!(kept, "my own\n");
+    assert!(!folder.join("config.json").exists(), "nothing else was written");
+}
+
+#[tokio::test]
+async fn a_resume_with_a_config_that_cannot_run_is_refused_before_anything_is_written() {
+    let scene = Scene::new().await;
+    let run = scene.create(scene.config(&[]), None).await;
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    let wanted =
+        changed(&row.config, &changes(&["model.target_api_key_env=no name"])).expect("resolved");
+    let refused = scene.hosting.plan_resume(&row, &wanted).await.expect_err("refused");
+    assert!(matches!(refused, HostError::BadConfig(_)), "{refused}");
+    assert!(
+        refused.to_string().contains("expected the name of an environment variable"),
+        "{refused}"
+    );
 }

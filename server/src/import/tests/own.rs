@@ -1,7 +1,7 @@
 //! Our own run folder, imported in another data directory, tells the same history.
 
 use crate::config::{Environment, Sources, cfg_options, load};
-use crate::host::{Hosting, LeaseWish, NewRunRequest};
+use crate::host::{DeriveRequest, Hosting, LeaseWish, NewRunRequest};
 use crate::import::ImportMode;
 use skillopt_domain::event::StepSummary;
 use skillopt_domain::ids::RunId;
@@ -148,4 +148,56 @@ async fn our_own_folder_tells_the_same_history_in_another_data_directory() {
             .collect::<Vec<_>>()
     };
     assert_eq!(rows(&rejected[0]), rows(&rejected[1]));
+}
+
+/// A folder from elsewhere: its skill has a relative path, and some of its keys have no effect here.
+fn make_foreign(out_root: &Path) {
+    let path = out_root.join("config.json");
+    let text = std::fs::read_to_string(&path).expect("read");
+    let mut keys: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    keys["skill_init"] = "no/such/SKILL.md".into();
+    keys["qwen_chat_timeout"] = 3.into();
+    std::fs::write(&path, keys.to_string()).expect("written");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_of_an_imported_run_starts_from_any_of_its_versions() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let here =
+        Hosting::open(&dir.path().join("here"), Environment::default()).await.expect("opened");
+    let out_root = dir.path().join("out");
+    trained(&here, &out_root).await;
+    make_foreign(&out_root);
+    let there =
+        Hosting::open(&dir.path().join("there"), Environment::default()).await.expect("opened");
+    let run = there.import(&out_root, "tester", ImportMode::Write).await.expect("imported").run;
+    let versions = there.store().versions(&run).await.expect("versions");
+    assert!(versions.len() > 1, "the sample improves");
+    for version in [None, Some(1)] {
+        let request = DeriveRequest { from: run.clone(), version, changes: Vec::new() };
+        let derived = there.derive(&request).await.expect("derived");
+        assert_eq!(derived.check.problems, []);
+        let warnings: Vec<String> =
+            derived.check.warnings.iter().map(ToString::to_string).collect();
+        let told = warnings.iter().find(|text| text.contains("not taken over"));
+        let told = told.unwrap_or_else(|| panic!("{warnings:?}"));
+        assert!(told.contains("batches_per_epoch") && told.contains("qwen_chat_timeout"), "{told}");
+        assert!(!told.contains("seed"), "{told}");
+        let new = NewRunRequest {
+            name: String::new(),
+            resolved: derived.resolved,
+            fresh: false,
+            out_root: None,
+            actor: "tester".into(),
+            lease: LeaseWish::Now,
+            lineage: Some(derived.lineage),
+        };
+        let fork = there.create(new).await.expect("created");
+        let status = there.drive(&fork, RunControl::new(), CancellationToken::new()).await;
+        assert_eq!(status.expect("driven"), RunStatus::Done);
+        let plan = there.store().view(&fork).await.expect("a view").plan.expect("a plan");
+        let start = version.unwrap_or_default();
+        let wanted = versions.iter().find(|one| one.version == start).expect("the version");
+        assert_eq!(plan.initial_skill, wanted.skill);
+    }
 }
