@@ -7,6 +7,7 @@ export const BESIDE = new Map([
   ["run_needs_fork", "a run that cannot go on as it is"],
   ["runs_import", "the dialog that imports"],
   ["run_skill_adopt", "the dialog that adopts a version"],
+  ["run_skill_blame", "what brought each line of a skill"],
   ["run_curves_menu", "the menu of a chart"],
   ["run_curves_scores", "the score chart as a table"],
   ["run_curves_numbers", "a small chart as a table"],

@@ -10,7 +10,7 @@ mod epochs;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Stands for a score of exactly 0, which the Python system would take for "unknown" and measure again.
 const TINY_SCORE: f64 = 1e-9;
@@ -99,7 +99,7 @@ pub(crate) fn write(source: &Path, target: &Path, config: &str) -> Result<Handov
 }
 
 fn refuse_target(source: &Path, target: &Path) -> Result<(), HandoverError> {
-    if target.starts_with(source) {
+    if resolved(target)?.starts_with(source) {
         return Err(HandoverError::TargetInside(target.to_owned()));
     }
     match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
@@ -108,6 +108,21 @@ fn refuse_target(source: &Path, target: &Path) -> Result<(), HandoverError> {
         Ok(true) => Err(HandoverError::TargetTaken(target.to_owned())),
         Err(error) => Err(failed(target, error)),
     }
+}
+
+/// The place that a path means, through links and `..`, though it need not be there yet.
+fn resolved(path: &Path) -> Result<PathBuf, HandoverError> {
+    let there = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let Some((part, real)) = there else { return Ok(path.to_owned()) };
+    let rest = path.strip_prefix(part).unwrap_or(Path::new(""));
+    if rest.components().any(|part| part == Component::ParentDir) {
+        let error = io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "leads back out of a folder that is not there",
+        );
+        return Err(failed(path, error));
+    }
+    Ok(real.join(rest))
 }
 
 /// The rows of finished steps, from the first one on without a gap. `history.json` lags behind in long runs: what it

@@ -14,6 +14,7 @@ mod inputs;
 mod lineage;
 mod measure;
 mod models;
+mod plain_file;
 mod preflight;
 mod prompt_change;
 mod prompts;

@@ -216,7 +216,36 @@ async fn name_changed_steps(
     for (file, message) in changed_measurements(&view, found) {
         found.reader.findings.add(file, "", message);
     }
+    leave_out_passed_guidance(&view, found);
     Ok(())
+}
+
+/// Guidance of an epoch that the journal went past without it cannot be told any more: a program that did not know of
+/// slow updates gave the number of its version to a later step.
+fn leave_out_passed_guidance(view: &RunView, found: &mut FolderRun) {
+    let last = view.steps.last().map_or(0, |step| step.step);
+    let is_known = |epoch: u32| view.slow_updates.iter().any(|known| known.epoch == epoch);
+    let missed = |kind: &EventKind| match kind {
+        EventKind::SlowUpdated(one) if one.step <= last && !is_known(one.epoch) => {
+            Some((one.epoch, one.step))
+        }
+        _ => None,
+    };
+    let events = &mut found.reader.events;
+    let missed_all: Vec<(u32, u32)> =
+        events.iter().filter_map(|event| missed(&event.kind)).collect();
+    // What only came after the last import is told as ever.
+    if missed_all.iter().all(|(_, step)| *step == last) {
+        return;
+    }
+    events.retain(|event| missed(&event.kind).is_none());
+    for (epoch, step) in missed_all {
+        let message = format!(
+            "the slow update after step {step} is left out: an earlier import went past it, and its version would \
+             have the number of another one; import the folder into a new data directory (--data-dir) to see it"
+        );
+        found.reader.findings.add(&epochs::slow_dir(epoch), "", message);
+    }
 }
 
 /// Baseline and sizes of splits that the store knows with other numbers.

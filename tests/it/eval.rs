@@ -43,7 +43,12 @@ fn an_evaluation_leaves_its_rows_and_a_summary_of_them() -> anyhow::Result<()> {
     ensure!((mean - hard / f64::from(n)).abs() < 1e-9, "{summary}");
     for row in &rows {
         let id = row["id"].as_str().context("an id")?;
-        ensure!(row["task_type"] == "qa" && row["task_description"].is_string(), "{row}");
+        ensure!(
+            ["task_type", "task_description"]
+                .iter()
+                .all(|field| row[*field].as_str().is_some_and(|text| !text.is_empty())),
+            "{row}"
+        );
         ensure!(out.join("predictions").join(id).join("conversation.json").exists(), "{id}");
     }
     Ok(())

@@ -112,33 +112,59 @@ pub struct Blame {
     origins: Vec<LineOrigin>,
 }
 
+/// Follows a skill version by version, and keeps no text but the last one that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlameWalk {
+    blame: Blame,
+    /// The text of the last version is known.
+    is_current: bool,
+}
+
+impl BlameWalk {
+    /// Begins with the first version; `None` when its text is not known.
+    #[must_use]
+    pub fn start(initial: Option<&str>) -> Self {
+        let blame = Blame::start(initial.unwrap_or_default());
+        Self { blame, is_current: initial.is_some() }
+    }
+
+    /// Goes on to the next version.
+    pub fn follow(&mut self, version: &NextVersion) {
+        let Some(text) = &version.text else {
+            self.is_current = false;
+            return;
+        };
+        let blame = &self.blame;
+        self.blame = match &version.made_by {
+            // What changed since the last known text has more than one possible origin.
+            _ if !self.is_current => blame.then(text, |_| Origin::Unknown),
+            MadeBy::Unknown => blame.then(text, |_| Origin::Unknown),
+            MadeBy::SlowUpdate { epoch } => {
+                blame.then(text, |_| Origin::SlowUpdate { epoch: *epoch })
+            }
+            MadeBy::Step { step, edits, is_rewrite } => {
+                blame.after_edits(*step, edits, text).after_step(*step, *is_rewrite, text)
+            }
+        };
+        self.is_current = true;
+    }
+
+    /// The last version; `None` when its text is not known.
+    #[must_use]
+    pub fn end(self) -> Option<Blame> {
+        self.is_current.then_some(self.blame)
+    }
+}
+
 impl Blame {
     /// Follows a skill from its first version to its last. `None` when the last text is not known.
     #[must_use]
-    pub fn of(initial: Option<String>, versions: &[NextVersion]) -> Option<Self> {
-        let (mut blame, mut is_current) = (Self::start(""), initial.is_some());
-        if let Some(initial) = initial {
-            blame = Self::start(&initial);
-        }
+    pub fn of(initial: Option<&str>, versions: &[NextVersion]) -> Option<Self> {
+        let mut walk = BlameWalk::start(initial);
         for version in versions {
-            let Some(text) = &version.text else {
-                is_current = false;
-                continue;
-            };
-            blame = match &version.made_by {
-                // What changed since the last known text has more than one possible origin.
-                _ if !is_current => blame.then(text, |_| Origin::Unknown),
-                MadeBy::Unknown => blame.then(text, |_| Origin::Unknown),
-                MadeBy::SlowUpdate { epoch } => {
-                    blame.then(text, |_| Origin::SlowUpdate { epoch: *epoch })
-                }
-                MadeBy::Step { step, edits, is_rewrite } => {
-                    blame.after_edits(*step, edits, text).after_step(*step, *is_rewrite, text)
-                }
-            };
-            is_current = true;
+            walk.follow(version);
         }
-        is_current.then_some(blame)
+        walk.end()
     }
 
     /// A text all lines of which were there from the start.

@@ -3,6 +3,8 @@
 
 use crate::outcome::OutcomeKind;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 /// A cell of the matrix in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,15 +47,14 @@ impl CellState {
         matches!(self, Self::Fail | Self::Broke)
     }
 
-    fn of(now: Option<OutcomeKind>, before: Option<OutcomeKind>) -> Self {
+    fn of(now: OutcomeKind, before: Option<OutcomeKind>) -> Self {
         match (now, before) {
-            (None, _) => Self::Missing,
-            (Some(OutcomeKind::Passed), Some(OutcomeKind::Failed)) => Self::Fixed,
-            (Some(OutcomeKind::Failed), Some(OutcomeKind::Passed)) => Self::Broke,
-            (Some(OutcomeKind::Passed), _) => Self::Pass,
-            (Some(OutcomeKind::Failed), _) => Self::Fail,
-            (Some(OutcomeKind::Refused), _) => Self::Refused,
-            (Some(OutcomeKind::InfraError | OutcomeKind::JudgeError), _) => Self::Error,
+            (OutcomeKind::Passed, Some(OutcomeKind::Failed)) => Self::Fixed,
+            (OutcomeKind::Failed, Some(OutcomeKind::Passed)) => Self::Broke,
+            (OutcomeKind::Passed, _) => Self::Pass,
+            (OutcomeKind::Failed, _) => Self::Fail,
+            (OutcomeKind::Refused, _) => Self::Refused,
+            (OutcomeKind::InfraError | OutcomeKind::JudgeError, _) => Self::Error,
         }
     }
 }
@@ -74,8 +75,8 @@ pub enum Base {
 pub struct GridColumn {
     /// With what it is compared.
     pub base: Base,
-    /// One a task, by its place; `None` for tasks that were not tried.
-    pub outcomes: Vec<Option<OutcomeKind>>,
+    /// Outcomes by the place of their task, of the tasks that were tried only: a batch is a small part of all tasks.
+    pub outcomes: BTreeMap<usize, OutcomeKind>,
 }
 
 /// A cell with what it is compared with.
@@ -178,52 +179,54 @@ impl TaskOrder {
     }
 }
 
-/// All cells: `cells[column][task]`.
+/// All cells of tasks that were tried: `cells[column]`, by the place of their task, rising. What is not there is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     n_tasks: usize,
-    cells: Vec<Vec<Cell>>,
+    cells: Vec<Vec<(usize, Cell)>>,
 }
 
 impl Grid {
-    /// Compares each column with its base. Tasks beyond the end of a column were not tried with it, and a base that
-    /// does not come before its column counts as none.
+    /// Compares each column with its base. Tasks whose place is `n_tasks` or above are left out, and a base that does
+    /// not come before its column counts as none. Takes time and memory by the attempts, not by tasks times columns.
     #[must_use]
-    pub fn of(columns: &[GridColumn]) -> Self {
-        let n_tasks = columns.iter().map(|column| column.outcomes.len()).max().unwrap_or(0);
-        let outcome = |column: usize, task: usize| {
-            columns.get(column).and_then(|column| column.outcomes.get(task).copied().flatten())
+    pub fn of<C: Borrow<GridColumn>>(n_tasks: usize, columns: &[C]) -> Self {
+        let scored = |column: usize, task: usize| {
+            let outcome = columns.get(column)?.borrow().outcomes.get(&task).copied();
+            outcome.filter(|kind| matches!(kind, OutcomeKind::Passed | OutcomeKind::Failed))
         };
-        let is_scored =
-            |kind: &OutcomeKind| matches!(kind, OutcomeKind::Passed | OutcomeKind::Failed);
         let mut scored_last: Vec<Option<usize>> = vec![None; n_tasks];
         let mut cells = Vec::with_capacity(columns.len());
-        for (at, column) in columns.iter().enumerate() {
-            let mut row = Vec::with_capacity(n_tasks);
-            for (task, last) in scored_last.iter_mut().enumerate() {
+        for (at, column) in columns.iter().map(Borrow::borrow).enumerate() {
+            let mut tried = Vec::with_capacity(column.outcomes.len());
+            for (task, now) in column.outcomes.range(..n_tasks) {
                 let base = match column.base {
                     Base::Nothing => None,
                     Base::Column(base) => Some(base).filter(|base| *base < at),
-                    Base::Earlier => *last,
+                    Base::Earlier => scored_last[*task],
                 };
-                let now = outcome(at, task);
-                let against =
-                    base.filter(|base| outcome(*base, task).is_some_and(|o| is_scored(&o)));
-                let before = against.and_then(|base| outcome(base, task));
-                row.push(Cell { state: CellState::of(now, before), against });
-                if now.is_some_and(|kind| is_scored(&kind)) {
-                    *last = Some(at);
+                let before = base.and_then(|base| scored(base, *task));
+                let against = base.filter(|_| before.is_some());
+                tried.push((*task, Cell { state: CellState::of(*now, before), against }));
+                if scored(at, *task).is_some() {
+                    scored_last[*task] = Some(at);
                 }
             }
-            cells.push(row);
+            cells.push(tried);
         }
         Self { n_tasks, cells }
     }
 
-    /// A cell; missing when there is none.
+    /// A cell; missing when the task was not tried with the column's skill.
     #[must_use]
     pub fn cell(&self, column: usize, task: usize) -> Cell {
-        self.cells.get(column).and_then(|row| row.get(task)).copied().unwrap_or_default()
+        let tried = self.tried(column);
+        let at = tried.binary_search_by_key(&task, |(task, _)| *task);
+        at.map_or_else(|_| Cell::default(), |at| tried[at].1)
+    }
+
+    fn tried(&self, column: usize) -> &[(usize, Cell)] {
+        self.cells.get(column).map_or(&[], Vec::as_slice)
     }
 
     /// What happened to each task over the columns of these places.
@@ -231,10 +234,10 @@ impl Grid {
     pub fn stories(&self, columns: &[usize]) -> Vec<TaskStory> {
         let mut stories = vec![TaskStory::default(); self.n_tasks];
         for column in columns {
-            for (task, story) in stories.iter_mut().enumerate() {
-                let state = self.cell(*column, task).state;
-                story.n_fixed += u32::from(state == CellState::Fixed);
-                story.n_broke += u32::from(state == CellState::Broke);
+            for (task, Cell { state, .. }) in self.tried(*column) {
+                let story = &mut stories[*task];
+                story.n_fixed += u32::from(*state == CellState::Fixed);
+                story.n_broke += u32::from(*state == CellState::Broke);
                 story.n_passed += u32::from(state.is_pass());
                 story.n_failed += u32::from(state.is_fail());
                 story.n_unscored +=
@@ -251,12 +254,11 @@ impl Grid {
     #[must_use]
     pub fn totals(&self, column: usize) -> [u32; 4] {
         let mut totals = [0; 4];
-        for task in 0..self.n_tasks {
-            let state = self.cell(column, task).state;
+        for (_, Cell { state, .. }) in self.tried(column) {
             totals[0] += u32::from(state.is_pass());
             totals[1] += u32::from(state.is_fail());
-            totals[2] += u32::from(state == CellState::Fixed);
-            totals[3] += u32::from(state == CellState::Broke);
+            totals[2] += u32::from(*state == CellState::Fixed);
+            totals[3] += u32::from(*state == CellState::Broke);
         }
         totals
     }
@@ -292,7 +294,18 @@ mod tests {
             'e' => Some(OutcomeKind::InfraError),
             _ => None,
         };
-        GridColumn { base, outcomes: letters.chars().map(kind).collect() }
+        let outcomes = letters.chars().map(kind).enumerate();
+        GridColumn {
+            base,
+            outcomes: outcomes.filter_map(|(task, kind)| Some((task, kind?))).collect(),
+        }
+    }
+
+    fn grid(columns: &[(Base, &str)]) -> Grid {
+        let n_tasks = columns.iter().map(|(_, letters)| letters.len()).max().unwrap_or_default();
+        let columns: Vec<GridColumn> =
+            columns.iter().map(|(base, letters)| column(*base, letters)).collect();
+        Grid::of(n_tasks, &columns)
     }
 
     fn states(grid: &Grid, column: usize) -> Vec<CellState> {
@@ -302,10 +315,10 @@ mod tests {
     #[test]
     fn a_rejected_candidate_is_no_base_for_the_next_one() {
         use CellState::{Broke, Error, Fail, Fixed, Missing, Pass, Refused};
-        let grid = Grid::of(&[
-            column(Base::Nothing, "pfpfp"),
-            column(Base::Column(0), "fppr."),
-            column(Base::Column(0), "ppfe"),
+        let grid = grid(&[
+            (Base::Nothing, "pfpfp"),
+            (Base::Column(0), "fppr."),
+            (Base::Column(0), "ppfe"),
         ]);
         assert_eq!(states(&grid, 0), [Pass, Fail, Pass, Fail, Pass]);
         assert_eq!(states(&grid, 1), [Broke, Fixed, Pass, Refused, Missing]);
@@ -315,28 +328,24 @@ mod tests {
 
     #[test]
     fn a_task_without_a_score_before_has_not_changed() {
-        let grid = Grid::of(&[column(Base::Nothing, "er."), column(Base::Column(0), "pff")]);
+        let grid = grid(&[(Base::Nothing, "er."), (Base::Column(0), "pff")]);
         assert_eq!(states(&grid, 1), [CellState::Pass, CellState::Fail, CellState::Fail]);
         assert_eq!(grid.cell(1, 0).against, None);
     }
 
     #[test]
     fn batches_compare_each_task_with_the_last_time_it_was_scored() {
-        let grid = Grid::of(&[
-            column(Base::Earlier, "pf"),
-            column(Base::Earlier, ".e"),
-            column(Base::Earlier, "fp"),
-        ]);
+        let grid = grid(&[(Base::Earlier, "pf"), (Base::Earlier, ".e"), (Base::Earlier, "fp")]);
         assert_eq!(states(&grid, 2), [CellState::Broke, CellState::Fixed]);
         assert_eq!(grid.cell(2, 1).against, Some(0));
     }
 
     #[test]
     fn tasks_are_filtered_and_ordered_by_what_happened_to_them() {
-        let grid = Grid::of(&[
-            column(Base::Nothing, "ppffp"),
-            column(Base::Column(0), "fpfpp"),
-            column(Base::Column(1), "pffpe"),
+        let grid = grid(&[
+            (Base::Nothing, "ppffp"),
+            (Base::Column(0), "fpfpp"),
+            (Base::Column(1), "pffpe"),
         ]);
         let stories = grid.stories(&[0, 1, 2]);
         let tasks = |filter, order| ordered(&stories, filter, order);
@@ -349,6 +358,28 @@ mod tests {
         assert_eq!(ordered(&grid.stories(&[0, 1]), TaskFilter::Changed, TaskOrder::Task), [0, 3]);
     }
 
+    #[test]
+    fn a_batch_takes_only_the_place_of_its_own_tasks() {
+        // Dense, these cells would take gigabytes.
+        let columns: Vec<GridColumn> = (0..2000)
+            .map(|at| GridColumn {
+                base: Base::Earlier,
+                outcomes: BTreeMap::from([
+                    (at * 50, OutcomeKind::Failed),
+                    (0, OutcomeKind::Passed),
+                ]),
+            })
+            .collect();
+        let grid = Grid::of(100_000, &columns);
+        assert_eq!(grid.cells.iter().map(Vec::len).sum::<usize>(), 3999);
+        let far = grid.cell(1999, 99_950);
+        assert_eq!(
+            (far.state, grid.cell(1999, 99_949).state),
+            (CellState::Fail, CellState::Missing)
+        );
+        assert_eq!(grid.cell(1999, 0).against, Some(1998));
+    }
+
     proptest! {
         #[test]
         fn between_two_columns_passes_rise_by_fixed_and_fall_by_broke(
@@ -357,7 +388,7 @@ mod tests {
             let after: String = before.chars().zip(noise)
                 .map(|(letter, flips)| if flips { if letter == 'p' { 'f' } else { 'p' } } else { letter })
                 .collect();
-            let grid = Grid::of(&[column(Base::Nothing, &before), column(Base::Column(0), &after)]);
+            let grid = grid(&[(Base::Nothing, &before), (Base::Column(0), &after)]);
             let ([old, ..], [new, failed, fixed, broke]) = (grid.totals(0), grid.totals(1));
             prop_assert_eq!(old + fixed, new + broke);
             prop_assert_eq!(usize::try_from(new + failed).expect("small"), before.len());
@@ -365,11 +396,11 @@ mod tests {
 
         #[test]
         fn every_task_is_in_all_and_once(letters in prop::collection::vec("[pfre.]{8}", 1..6)) {
-            let columns: Vec<GridColumn> = letters.iter().enumerate()
-                .map(|(at, letters)| column(if at == 0 { Base::Nothing } else { Base::Column(at - 1) }, letters))
+            let columns: Vec<(Base, &str)> = letters.iter().enumerate()
+                .map(|(at, letters)| (if at == 0 { Base::Nothing } else { Base::Column(at - 1) }, letters.as_str()))
                 .collect();
             let all: Vec<usize> = (0..columns.len()).collect();
-            let stories = Grid::of(&columns).stories(&all);
+            let stories = grid(&columns).stories(&all);
             let mut tasks = ordered(&stories, TaskFilter::All, TaskOrder::LastChange);
             tasks.sort_unstable();
             prop_assert_eq!(tasks, (0..8).collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use crate::open::Store;
 use crate::reading::{event_of, run_no};
 use crate::sql::{Column, Doing, hash, small, to_json};
 use skillopt_domain::api::{BlamedLine, OriginNote, SkillBlame};
-use skillopt_domain::blame::{Blame, MadeBy, NextVersion, Origin, lines_of};
+use skillopt_domain::blame::{Blame, BlameWalk, MadeBy, NextVersion, Origin, lines_of};
 use skillopt_domain::edit::{EditReport, EditStatus, SourceType};
 use skillopt_domain::epoch::SlowUpdate;
 use skillopt_domain::event::EventKind;
@@ -16,6 +16,13 @@ use skillopt_domain::ids::RunId;
 use skillopt_domain::outcome::OutcomeCounts;
 use sqlx::SqliteConnection;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// One question at a time: each applies thousands of edits again.
+static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
+/// Versions whose texts are in memory at once.
+const CHUNK: usize = 32;
 
 impl Store {
     /// The origin of each line of a version. What cannot be told is said to be unknown.
@@ -24,6 +31,7 @@ impl Store {
     /// [`StoreFailure::NotFound`] for an unknown run or version, or one whose text is not kept; or the store cannot be
     /// read.
     pub async fn blame(&self, run: &RunId, version: u32) -> Result<SkillBlame, StoreFailure> {
+        let _turn = ONE_AT_A_TIME.acquire().await.map_err(|_| StoreFailure::Closed)?;
         let mut conn = self.read("read versions").await?;
         let run_no = run_no(&mut conn, run).await?;
         let versions = read_versions(&mut conn, run_no, version).await?;
@@ -33,32 +41,51 @@ impl Store {
             _ => return Err(missing()),
         };
         let slow = fold::stored_view(&mut conn, run_no).await?.slow_updates;
-        let kept = slow.into_iter().filter(|update| update.action.is_accepted());
+        // A journal of an older program may have given the number of an update to a step.
+        let is_version = |update: &SlowUpdate| {
+            let at = versions.binary_search_by_key(&update.version, |one| one.number);
+            at.is_ok_and(|at| Some(&versions[at].skill) == update.candidate.as_ref())
+        };
+        let kept = slow.into_iter().filter(|one| one.action.is_accepted() && is_version(one));
         let slow: HashMap<u32, SlowUpdate> = kept.map(|one| (one.version, one)).collect();
         let steps = read_steps(&mut conn, run_no, &versions).await?;
         let before = read_before(&mut conn, run_no, &versions).await?;
         drop(conn);
-        let mut texts = Vec::with_capacity(versions.len());
-        for (at, version) in versions.iter().enumerate() {
-            let mut known =
-                Known { text: self.skill_text(&version.skill).await?, ..Known::default() };
-            let earlier = at.checked_sub(1).map(|at| &versions[at]);
-            let is_other = |skill: &&Sha256Hex| {
-                earlier.is_some_and(|one| one.skill != **skill && !slow.contains_key(&one.number))
-            };
-            if let Some(skill) = before.get(&version.step).filter(is_other) {
-                known.before = Some(self.skill_text(skill).await?);
+        let history = Arc::new(History { versions, slow, steps, before });
+        let Some((first, later)) = history.versions.split_first() else { return Err(missing()) };
+        let mut walk = BlameWalk::start(self.skill_text(&first.skill).await?.as_deref());
+        let mut earlier = first;
+        for chunk in later.chunks(CHUNK) {
+            let mut next = Vec::with_capacity(chunk.len());
+            for version in chunk {
+                // A folder of the Python system may have guidance that is no version of its own.
+                if let Some(skill) = history.text_between(earlier, version) {
+                    let text = self.skill_text(skill).await?;
+                    next.push(NextVersion { text, made_by: MadeBy::Unknown });
+                }
+                let text = self.skill_text(&version.skill).await?;
+                next.push(NextVersion { text, made_by: history.made_by(version) });
+                earlier = version;
             }
-            texts.push(known);
+            walk = worked(move || {
+                next.iter().for_each(|version| walk.follow(version));
+                walk
+            })
+            .await?;
         }
-        let history = History { versions, slow, steps };
-        // Thousands of edits may have to be applied again.
-        let told = tokio::task::spawn_blocking(move || history.tell(texts)).await;
-        let (lines, origins) = told
-            .map_err(|err| StoreFailure::corrupt("the history of a skill", err))?
-            .ok_or_else(missing)?;
+        let teller = history.clone();
+        let told = worked(move || walk.end().map(|blame| teller.tell(&blame))).await?;
+        let (lines, origins) = told.ok_or_else(missing)?;
         Ok(SkillBlame { version, skill, lines, origins })
     }
+}
+
+/// What takes too long for a thread that others wait for.
+async fn worked<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreFailure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|err| StoreFailure::corrupt("the history of a skill", err))
 }
 
 /// A version: its number, the step that made it, its text.
@@ -66,14 +93,6 @@ struct Version {
     number: u32,
     step: u32,
     skill: Sha256Hex,
-}
-
-/// The text of a version, and the text before its step where that is not the version before: a folder of the Python
-/// system may have guidance that is no version of its own.
-#[derive(Default)]
-struct Known {
-    text: Option<String>,
-    before: Option<Option<String>>,
 }
 
 /// What a step says about its update.
@@ -90,20 +109,20 @@ struct History {
     /// Slow updates that were kept, by the number of their version.
     slow: HashMap<u32, SlowUpdate>,
     steps: HashMap<u32, StepNews>,
+    /// Skills after the step before, by the step of a version.
+    before: HashMap<u32, Sha256Hex>,
 }
 
 impl History {
-    fn tell(&self, texts: Vec<Known>) -> Option<(Vec<BlamedLine>, Vec<OriginNote>)> {
-        let mut texts = texts.into_iter();
-        let initial = texts.next()?.text;
-        let mut next = Vec::with_capacity(self.versions.len());
-        for (version, known) in self.versions[1..].iter().zip(texts) {
-            if let Some(text) = known.before {
-                next.push(NextVersion { text, made_by: MadeBy::Unknown });
-            }
-            next.push(NextVersion { text: known.text, made_by: self.made_by(version) });
-        }
-        let blame = Blame::of(initial, &next)?;
+    /// The text before the step of a version, where that is not the version before.
+    fn text_between(&self, earlier: &Version, version: &Version) -> Option<&Sha256Hex> {
+        let is_other = |skill: &&Sha256Hex| {
+            earlier.skill != **skill && !self.slow.contains_key(&earlier.number)
+        };
+        self.before.get(&version.step).filter(is_other)
+    }
+
+    fn tell(&self, blame: &Blame) -> (Vec<BlamedLine>, Vec<OriginNote>) {
         let mut notes: BTreeMap<Origin, u32> = BTreeMap::new();
         for line in blame.origins() {
             *notes.entry(line.origin).or_default() += 1;
@@ -127,7 +146,8 @@ impl History {
             })
             .collect();
         let note = |origin: &Origin| self.note(*origin, notes.get(origin).copied().unwrap_or(0));
-        Some((lines, origins.iter().map(note).collect()))
+        let origins = origins.iter().map(note).collect();
+        (lines, origins)
     }
 
     /// A slow update has the step after which it came, and that step may have made a version too.

@@ -1,6 +1,7 @@
 //! Appending an event: the journal row, the fold and everything that is derived from it change in one
 //! transaction, so that no reader ever sees one without the other.
 
+pub(crate) mod costs;
 mod summary;
 mod tables;
 
@@ -141,8 +142,8 @@ pub(crate) async fn append(
 /// Events whose statements run together.
 const CHUNK: usize = 32;
 
-/// Appends many events of a run that nobody works on, each once, with one load of the fold and one write of it. Says
-/// how many were new.
+/// Appends many events of a run that nobody works on, each once, with one load of the fold and one write of it. Of events with
+/// the same key the first counts. Says how many were new.
 pub(crate) async fn append_all(
     conn: &mut SqliteConnection,
     run: &RunId,
@@ -151,8 +152,10 @@ pub(crate) async fn append_all(
     let action = "append events";
     let head = RunHead::load(conn, run).await?;
     let known = known_keys(conn, run).await?;
-    let new: Vec<&NewEvent<'_>> =
-        events.iter().filter(|event| !known.contains(event.key)).collect();
+    let mut seen = HashSet::new();
+    let is_new =
+        |event: &&NewEvent<'_>| !known.contains(event.key) && seen.insert(event.key.to_owned());
+    let new: Vec<&NewEvent<'_>> = events.iter().filter(is_new).collect();
     if new.is_empty() {
         return Ok(0);
     }

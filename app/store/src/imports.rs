@@ -20,6 +20,7 @@ use skillopt_domain::import::ImportOrigin;
 use skillopt_domain::outcome::RolloutSet;
 use skillopt_domain::spend::SpendByRole;
 use sqlx::SqliteConnection;
+use std::collections::HashSet;
 
 /// Texts of one transaction.
 const CHUNK: usize = 256;
@@ -144,15 +145,16 @@ impl Store {
         Ok(())
     }
 
-    /// How many of these keys the journal of a run does not have yet; all of them when there is no such run.
+    /// How many of these keys, each counted once, the journal of a run does not have yet; all of them when there is no such run.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
     pub async fn n_unknown_events(&self, run: &RunId, keys: &[&str]) -> Result<u32, StoreFailure> {
         let mut conn = self.read("read a run's journal").await?;
         let known = fold::known_keys(&mut conn, run).await?;
-        let n = keys.iter().filter(|key| !known.contains(**key)).count();
-        Ok(u32::try_from(n).unwrap_or(u32::MAX))
+        let unknown: HashSet<&str> =
+            keys.iter().copied().filter(|key| !known.contains(*key)).collect();
+        Ok(u32::try_from(unknown.len()).unwrap_or(u32::MAX))
     }
 
     /// Where a run was imported from; `None` for a run that was made here, or that is not there.

@@ -11,7 +11,7 @@ use cells::{Page, read_rows};
 use columns::{Column, read_columns, shown_columns};
 use skillopt_domain::api::{MatrixColumn, MatrixEnds, MatrixQuery, TaskMatrix};
 use skillopt_domain::ids::RunId;
-use skillopt_domain::matrix::{Grid, GridColumn, TaskFilter, ordered};
+use skillopt_domain::matrix::{Grid, GridColumn, TaskFilter, TaskStory, ordered};
 use skillopt_domain::outcome::{OutcomeKind, RolloutPurpose};
 use sqlx::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
@@ -34,42 +34,78 @@ impl Store {
         let mut conn = self.read("read the tasks of a run").await?;
         let run_no = run_no(&mut conn, run).await?;
         let purpose = query.purpose.unwrap_or(RolloutPurpose::Selection);
-        let mut columns = read_columns(&mut conn, run_no, purpose).await?;
-        let tasks = read_outcomes(&mut conn, run_no, purpose, &mut columns).await?;
+        let measured = Measured {
+            columns: read_columns(&mut conn, run_no, purpose).await?,
+            sets: read_sets(&mut conn, run_no, purpose).await?,
+            wanted: match search(query) {
+                Some(text) => Some(tasks_with(&mut conn, run_no, purpose, text).await?),
+                None => None,
+            },
+        };
         let purposes = purposes(&mut conn, run_no).await?;
-        let wanted = match search(query) {
-            Some(text) => Some(tasks_with(&mut conn, run_no, purpose, text).await?),
-            None => None,
-        };
-        let grid_columns: Vec<GridColumn> =
-            columns.iter().map(|column| column.grid.clone()).collect();
-        let grid = Grid::of(&grid_columns);
-        let shown = shown_columns(&columns, query);
-        let stories = grid.stories(&shown);
-        let is_wanted = |task: &usize| {
-            wanted.as_ref().is_none_or(|wanted| wanted.contains(tasks.names[*task].as_str()))
-        };
-        let select = |filter| {
-            let all = ordered(&stories, filter, query.sort.unwrap_or_default());
-            all.into_iter().filter(is_wanted).collect::<Vec<usize>>()
-        };
-        let rows = select(query.show.unwrap_or_default());
-        let page = page_of(query, &rows, &shown);
-        let read = Page { tasks: &tasks.names, grid: &grid, columns: &columns, stories: &stories };
+        let asked = query.clone();
+        // A million outcomes may have to be compared.
+        let laid = tokio::task::spawn_blocking(move || Laid::of(measured, &asked)).await;
+        let laid = laid.map_err(|err| StoreFailure::corrupt("the tasks of a run", err))??;
+        let Laid { columns, tasks, grid, shown, stories, rows, counts } = &laid;
+        let page = page_of(query, rows, shown);
+        let read = Page { tasks, grid, columns, stories };
         Ok(TaskMatrix {
             purposes,
-            columns: page
-                .columns
-                .iter()
-                .map(|at| column_of(&columns, &grid, &shown, *at))
-                .collect(),
+            columns: page.columns.iter().map(|at| column_of(columns, grid, shown, *at)).collect(),
             n_columns: to_u32(shown.len()),
             rows: read_rows(&mut conn, run_no, &read, (page.rows, page.columns)).await?,
             first_row: page.first_row,
             n_rows: to_u32(rows.len()),
-            counts: TaskFilter::ALL.map(|filter| to_u32(select(filter).len())).to_vec(),
-            ends: ends(purpose, &columns, &grid),
+            counts: counts.clone(),
+            ends: ends(purpose, columns, grid, tasks.len()),
         })
+    }
+}
+
+/// What the store has of a purpose.
+struct Measured {
+    columns: Vec<Column>,
+    /// Sets by their number, with their outcomes as [`read_sets`] tells.
+    sets: Vec<(i64, String)>,
+    /// Tasks with the text that is looked for.
+    wanted: Option<BTreeSet<String>>,
+}
+
+/// All cells, and which of them are shown.
+struct Laid {
+    columns: Vec<Column>,
+    /// Names by place, in the order of the first attempt.
+    tasks: Vec<String>,
+    grid: Grid,
+    /// Places of the columns that are looked at, rising.
+    shown: Vec<usize>,
+    stories: Vec<TaskStory>,
+    /// Places of the tasks that match, in order.
+    rows: Vec<usize>,
+    /// Tasks in all filters, in the order of [`TaskFilter::ALL`].
+    counts: Vec<u32>,
+}
+
+impl Laid {
+    fn of(measured: Measured, query: &MatrixQuery) -> Result<Self, StoreFailure> {
+        let Measured { mut columns, sets, wanted } = measured;
+        let tasks = fill(&mut columns, sets)?;
+        let grids: Vec<&GridColumn> = columns.iter().map(|column| &column.grid).collect();
+        let grid = Grid::of(tasks.len(), &grids);
+        let shown = shown_columns(&columns, query);
+        let stories = grid.stories(&shown);
+        let is_wanted = |task: usize| wanted.as_ref().is_none_or(|all| all.contains(&tasks[task]));
+        let order = query.sort.unwrap_or_default();
+        let mut rows = ordered(&stories, query.show.unwrap_or_default(), order);
+        rows.retain(|task| is_wanted(*task));
+        let count = |filter: TaskFilter| {
+            let holds =
+                |(task, story): &(usize, &TaskStory)| filter.holds(story) && is_wanted(*task);
+            to_u32(stories.iter().enumerate().filter(holds).count())
+        };
+        let counts = TaskFilter::ALL.map(count).to_vec();
+        Ok(Self { grid, shown, stories, rows, counts, columns, tasks })
     }
 }
 
@@ -105,7 +141,7 @@ fn window<T>(all: &[T], first: u32, count: u32) -> &[T] {
 fn column_of(columns: &[Column], grid: &Grid, shown: &[usize], at: usize) -> MatrixColumn {
     let column = &columns[at];
     let [n_passed, n_failed, n_fixed, n_broke] = grid.totals(at);
-    let place = |at: usize| shown.iter().position(|shown| *shown == at).map(to_u32);
+    let place = |at: usize| shown.binary_search(&at).ok().map(to_u32);
     MatrixColumn {
         place: place(at).unwrap_or_default(),
         step: column.step,
@@ -123,7 +159,12 @@ fn column_of(columns: &[Column], grid: &Grid, shown: &[usize], at: usize) -> Mat
 
 /// The first column and the last one of a version, task by task. Batches have other tasks each time, so that there is
 /// nothing to say of them as a whole.
-fn ends(purpose: RolloutPurpose, columns: &[Column], grid: &Grid) -> Option<MatrixEnds> {
+fn ends(
+    purpose: RolloutPurpose,
+    columns: &[Column],
+    grid: &Grid,
+    n_tasks: usize,
+) -> Option<MatrixEnds> {
     if !matches!(purpose, RolloutPurpose::Selection | RolloutPurpose::Test) {
         return None;
     }
@@ -131,16 +172,8 @@ fn ends(purpose: RolloutPurpose, columns: &[Column], grid: &Grid) -> Option<Matr
     let first = columns.iter().position(kept)?;
     let last = columns.iter().rposition(kept).filter(|last| *last > first)?;
     let versions = columns[first].version.zip(columns[last].version);
-    let mut ends = MatrixEnds {
-        first: to_u32(first),
-        last: to_u32(last),
-        versions,
-        n_fixed: 0,
-        n_broke: 0,
-        n_passed: 0,
-        n_failed: 0,
-    };
-    for task in 0..columns[first].grid.outcomes.len().max(columns[last].grid.outcomes.len()) {
+    let mut ends = MatrixEnds { versions, n_fixed: 0, n_broke: 0, n_passed: 0, n_failed: 0 };
+    for task in 0..n_tasks {
         let (before, after) = (grid.cell(first, task).state, grid.cell(last, task).state);
         ends.n_fixed += u32::from(before.is_fail() && after.is_pass());
         ends.n_broke += u32::from(before.is_pass() && after.is_fail());
@@ -169,15 +202,14 @@ impl Tasks {
     }
 }
 
-/// Puts all outcomes into the columns. SQLite makes one text of each set, since a million rows that are handed over
-/// one by one would take longer than all the rest.
-async fn read_outcomes(
+/// All sets with their outcomes as one list of texts: the first letter of the kind, then the task. SQLite makes one text
+/// of each set, since a million rows that are handed over one by one would take longer than all the rest.
+async fn read_sets(
     conn: &mut SqliteConnection,
     run_no: i64,
     purpose: RolloutPurpose,
-    columns: &mut [Column],
-) -> Result<Tasks, StoreFailure> {
-    let sets: Vec<(i64, String)> = sqlx::query_as(
+) -> Result<Vec<(i64, String)>, StoreFailure> {
+    sqlx::query_as(
         "SELECT id, (SELECT json_group_array(substr(kind, 1, 1) || task) FROM outcomes WHERE set_id = rollout_sets.id) \
          FROM rollout_sets WHERE run_no = ? AND purpose = ? ORDER BY id",
     )
@@ -185,7 +217,11 @@ async fn read_outcomes(
     .bind(purpose.as_str())
     .fetch_all(conn)
     .await
-    .doing("read the tasks of a run")?;
+    .doing("read the tasks of a run")
+}
+
+/// Puts all outcomes into the columns; the names of their tasks by place.
+fn fill(columns: &mut [Column], sets: Vec<(i64, String)>) -> Result<Vec<String>, StoreFailure> {
     let places: HashMap<i64, usize> = columns
         .iter()
         .enumerate()
@@ -198,13 +234,12 @@ async fn read_outcomes(
             let (kind, task) = outcome.split_at(outcome.chars().next().map_or(0, char::len_utf8));
             let kind = OutcomeKind::ALL.into_iter().find(|one| one.as_str().starts_with(kind));
             let place = tasks.place(task);
-            if column.grid.outcomes.len() <= place {
-                column.grid.outcomes.resize(place + 1, None);
+            if let Some(kind) = kind {
+                column.grid.outcomes.insert(place, kind);
             }
-            column.grid.outcomes[place] = kind;
         }
     }
-    Ok(tasks)
+    Ok(tasks.names)
 }
 
 async fn tasks_with(

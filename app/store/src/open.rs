@@ -1,6 +1,7 @@
 //! The store's handle: opening the file, migrating it, connections for reading and the one for writing.
 
 use crate::error::{OpenError, StoreFailure};
+use crate::fold;
 use crate::ledger::{Clerk, KnownBlobs};
 use crate::live::Signal;
 use crate::sql::Doing;
@@ -57,6 +58,8 @@ impl Store {
             .synchronous(SqliteSynchronous::Normal);
         let writer = connect(&path, options.clone(), 1).await?;
         migrate(&path, &writer).await?;
+        let costs = fold::costs::complete(&writer).await;
+        costs.map_err(|source| OpenError::Sql { path: path.clone(), source: source.into() })?;
         let reader = connect(&path, options.pragma("query_only", "ON"), READERS).await?;
         Ok(Self::of(writer, reader))
     }

@@ -110,6 +110,7 @@ async fn document(store: &Store, run: &RunId) -> anyhow::Result<Value> {
     Ok(json!({
         "format": "skillopt-run-1",
         "run": detail.summary,
+        "origin": detail.origin,
         "config": flat_json(&row.config),
         "events": all_events(store, run).await?,
         "rollouts": store.rollout_sets(run).await?,

@@ -100,6 +100,15 @@ fn what_cannot_be_handed_over_is_said_and_leaves_nothing_behind() {
     let said = |target: &Path| write(&run, target, "").expect_err("refused").to_string();
     assert!(said(&run.join("copy")).contains("lies in the folder of the run"));
     assert!(said(&run).contains("lies in the folder of the run"));
+    assert!(said(&dir.path().join("run/skills/../copy")).contains("lies in the folder of the run"));
+    assert!(said(&dir.path().join("none/../run/copy")).contains("leads back out of a folder"));
+    #[cfg(unix)]
+    {
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&run, &link).expect("linked");
+        assert!(said(&link.join("copy")).contains("lies in the folder of the run"));
+        fs::remove_file(link).expect("removed");
+    }
     let taken = dir.path().join("taken");
     put(&taken.join("mine.txt"), "mine").expect("written");
     assert!(said(&taken).contains("is not empty"));

@@ -1,5 +1,6 @@
 //! What a run starts from, read from disk: the initial skill and the data.
 
+use super::plain_file::read_plain;
 use super::prompts::prompt_set;
 use skillopt_benchmarks::searchqa::{self, Loaded};
 use skillopt_domain::config::{ConfigProblem, Resolved, RunConfig, SplitMode, Value};
@@ -75,12 +76,15 @@ fn initial(config: &RunConfig, given: Option<String>) -> Result<SkillDoc, Config
     given.map_or_else(|| read_skill(&config.env.skill_init), |text| Ok(SkillDoc::parse(text)))
 }
 
+/// The longest skill file that is read: far beyond what fits in any context.
+const MOST_SKILL_BYTES: u64 = 16 << 20;
+
 /// Reads a skill file; an empty path is an empty skill.
 pub(crate) fn read_skill(path: &str) -> Result<SkillDoc, ConfigProblem> {
     if path.is_empty() {
         return Ok(SkillDoc::parse(""));
     }
-    let read = std::fs::read(path)
+    let read = read_plain(Path::new(path), MOST_SKILL_BYTES)
         .map_err(|err| format!("cannot read {path}: {err}{}", missing_hint(path)));
     let parsed = read.and_then(|bytes| {
         SkillDoc::from_bytes(bytes).map_err(|err| format!("cannot read {path}: {err}"))

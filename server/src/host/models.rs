@@ -2,6 +2,7 @@
 
 use super::Hosting;
 use super::inputs::problem;
+use super::plain_file::read_plain;
 use crate::config::{api_key_variable, run_config};
 use skillopt_domain::api::WireRow;
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
@@ -11,6 +12,7 @@ use skillopt_engine::ports::Model;
 use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
 use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret};
+use std::path::Path;
 use std::sync::Arc;
 
 impl Hosting {
@@ -100,9 +102,13 @@ fn model_with(
     }
 }
 
+/// The longest cassette that is read: some ten thousand exchanges.
+const MOST_CASSETTE_BYTES: u64 = 256 << 20;
+
 fn read_cassette(path: &str) -> Result<Cassette, ConfigProblem> {
-    let fault = |message: String| problem("model.cassette", format!("{path}, {message}"));
-    let text = std::fs::read_to_string(path)
-        .map_err(|err| problem("model.cassette", format!("cannot read {path}: {err}")))?;
-    Cassette::read(&text).map_err(|err| fault(err.to_string()))
+    let fault = |message: String| problem("model.cassette", message);
+    let bytes = read_plain(Path::new(path), MOST_CASSETTE_BYTES)
+        .map_err(|err| fault(format!("cannot read {path}: {err}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| fault(format!("{path} is no UTF-8 text")))?;
+    Cassette::read(&text).map_err(|err| fault(format!("{path}, {err}")))
 }

@@ -1,13 +1,13 @@
 //! Prompts of the user's own: files in the folder that `optimizer.prompts_dir` names. What they hold is checked by
 //! the engine.
 
+use super::plain_file::read_plain;
 use skillopt_benchmarks::searchqa;
 use skillopt_domain::config::{ConfigProblem, Origin, Place, UpdateMode};
 use skillopt_engine::prompts::{
     BenchmarkPrompt, PromptProblem, PromptSet, UserPrompt, find_prompt,
 };
-use std::fs::{DirEntry, File};
-use std::io::Read;
+use std::fs::DirEntry;
 use std::path::Path;
 
 const KEY: &str = "optimizer.prompts_dir";
@@ -121,9 +121,7 @@ impl Found {
 
 /// The text without the mark that some editors put before it. Line ends become those of the program's own prompts.
 fn read(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
-    file.map_err(|err| format!("cannot be read: {err}"))?;
+    let bytes = read_plain(path, MOST_BYTES).map_err(|err| format!("cannot be read: {err}"))?;
     let text = String::from_utf8(bytes).map_err(|err| {
         let line = err.as_bytes()[..err.utf8_error().valid_up_to()]
             .iter()

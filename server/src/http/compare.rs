@@ -10,7 +10,8 @@ use skillopt_domain::compare::{
     RunFacts, SkillPair, SkillPairQuery, TaskMark, cautions, paired, statement,
 };
 use skillopt_domain::config::{
-    Availability, ChangeEffect, Contents, KEYS, Resolved, Sameness, Value, differences,
+    Availability, ChangeEffect, ConfigDifference, Contents, KEYS, Resolved, Sameness, Value,
+    differences,
 };
 use skillopt_domain::diff::diff;
 use skillopt_domain::ids::RunId;
@@ -42,7 +43,7 @@ pub(crate) async fn compare(
         missing,
         base: parts.get(base).map(|one| one.summary.id.clone()),
         cautions: cautions(&facts),
-        keys: keys(&parts),
+        keys: keys(&parts, base),
         pairs,
         runs: parts.into_iter().map(run).collect(),
     }))
@@ -128,44 +129,50 @@ fn run(parts: ComparedParts) -> ComparedRun {
     }
 }
 
-fn keys(parts: &[ComparedParts]) -> Vec<ComparedKey> {
+fn keys(parts: &[ComparedParts], base: usize) -> Vec<ComparedKey> {
     let text = |value: Value| (value != Value::Null).then(|| value.to_string());
+    let from_base = parts.get(base).map_or_else(Vec::new, |base| from_base(base, parts));
     let built = KEYS.iter().filter(|spec| spec.availability == Availability::Built);
     let rows = built.map(|spec| {
         let values: Vec<Option<String>> =
             parts.iter().map(|one| text(one.config.value_or_default(spec.path))).collect();
         let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
-        let (effect, why) = effect(parts, spec.path, differs);
+        let (effect, why) = match differs {
+            true => effect(&from_base, spec.path),
+            false => (ChangeEffect::Safe, String::new()),
+        };
         ComparedKey { path: spec.path.to_owned(), values, differs, effect, why }
     });
     rows.collect()
 }
 
-/// What a difference means: the first run that differs from the first one says it. The folders of runs always differ
-/// and mean nothing.
-fn effect(parts: &[ComparedParts], path: &str, differs: bool) -> (ChangeEffect, String) {
-    if !differs {
-        return (ChangeEffect::Safe, String::new());
-    }
-    let found = parts.iter().skip(1).find_map(|other| {
+/// In what each run differs from the base, as seen from the base.
+fn from_base(base: &ComparedParts, parts: &[ComparedParts]) -> Vec<ConfigDifference> {
+    let of = |other: &ComparedParts| {
         let contents = Contents {
             data: sameness(
-                parts[0].plan.as_ref().map(|plan| &plan.data),
+                base.plan.as_ref().map(|plan| &plan.data),
                 other.plan.as_ref().map(|plan| &plan.data),
-                parts[0].is_imported || other.is_imported,
+                base.is_imported || other.is_imported,
             ),
             skill: sameness(
-                parts[0].plan.as_ref().map(|plan| &plan.initial_skill),
+                base.plan.as_ref().map(|plan| &plan.initial_skill),
                 other.plan.as_ref().map(|plan| &plan.initial_skill),
                 false,
             ),
         };
-        differences(&parts[0].config, &other.config, contents)
-            .into_iter()
-            .find(|one| one.path == path)
-    });
-    found.map_or((ChangeEffect::Safe, "each run has its own folder".to_owned()), |one| {
-        (one.effect, one.why)
+        differences(&base.config, &other.config, contents)
+    };
+    parts.iter().filter(|other| other.summary.id != base.summary.id).flat_map(of).collect()
+}
+
+/// What a difference means: the gravest that it means for any run. The folders of runs always differ and mean nothing.
+fn effect(from_base: &[ConfigDifference], path: &str) -> (ChangeEffect, String) {
+    let of_key = || from_base.iter().filter(|one| one.path == path);
+    let gravest =
+        of_key().find(|one| one.effect == ChangeEffect::Results).or_else(|| of_key().next());
+    gravest.map_or((ChangeEffect::Safe, "each run has its own folder".to_owned()), |one| {
+        (one.effect, one.why.clone())
     })
 }
 
@@ -182,7 +189,7 @@ fn sameness<T: PartialEq>(left: Option<&T>, right: Option<&T>, is_unknown: bool)
     }
 }
 
-/// Each run but the base against the base, on both splits, corrected for the number of runs.
+/// Each run but the base against the base, on both splits, corrected for the number of comparisons.
 async fn pairs(
     store: &Store,
     parts: &[ComparedParts],
@@ -199,18 +206,34 @@ async fn pairs(
         }
         of_split.push(corrected(rows));
     }
-    let selection = of_split.pop().unwrap_or_default();
-    let test = of_split.pop().unwrap_or_default();
+    let mut selection = of_split.pop().unwrap_or_default();
+    let mut test = of_split.pop().unwrap_or_default();
+    let n_stated = correct_stated(&mut test, &mut selection);
     let others = parts.iter().enumerate().filter(|(at, _)| *at != base).map(|(_, one)| one);
     let rows = others.zip(test.into_iter().zip(selection));
     Ok(rows
         .map(|(one, (test, selection))| ComparedPair {
             run: one.summary.id.clone(),
-            statement: words(test.as_ref(), selection.as_ref(), parts.len() - 1),
+            statement: words(test.as_ref(), selection.as_ref(), n_stated),
             test,
             selection,
         })
         .collect())
+}
+
+/// Corrects the comparisons that are put into words, test or else selection, for their number, which it gives.
+fn correct_stated(test: &mut [Option<Paired>], selection: &mut [Option<Paired>]) -> usize {
+    let stated = test
+        .iter_mut()
+        .zip(selection)
+        .filter_map(|(test, selection)| test.as_mut().or(selection.as_mut()));
+    let stated: Vec<&mut Paired> = stated.collect();
+    let values: Vec<f64> = stated.iter().map(|pair| pair.p).collect();
+    let n_stated = stated.len();
+    for (pair, p) in stated.into_iter().zip(holm(&values)) {
+        pair.p_adjusted = p;
+    }
+    n_stated
 }
 
 async fn marks(
@@ -238,5 +261,25 @@ fn words(test: Option<&Paired>, selection: Option<&Paired>, n_compared: usize) -
         (Some(test), _) => statement(PairedSplit::Test, test, n_compared),
         (None, Some(selection)) => statement(PairedSplit::Selection, selection, n_compared),
         (None, None) => "No task was scored with both best skills: nothing can be said.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(p: f64) -> Option<Paired> {
+        Some(Paired { n: 40, n_fixed: 9, n_broke: 1, hard_difference: 0.2, p, p_adjusted: p })
+    }
+
+    #[test]
+    fn only_comparisons_that_are_put_into_words_count_for_the_correction() {
+        let mut test = [pair(0.02), None, None];
+        let mut selection = [pair(0.5), pair(0.03), None];
+        assert_eq!(correct_stated(&mut test, &mut selection), 2);
+        let adjusted = |pair: &Option<Paired>| pair.map(|pair| pair.p_adjusted);
+        assert_eq!(adjusted(&test[0]), Some(0.04));
+        assert_eq!(adjusted(&selection[1]), Some(0.04), "Holm keeps the order");
+        assert_eq!(adjusted(&selection[0]), Some(0.5), "it is not stated");
     }
 }

@@ -20,7 +20,8 @@ use skillopt_domain::verdict::{Action, Verdict};
 /// Ends of a first epoch, which has nothing to compare with.
 const NOTHING: [&str; 2] = ["inject_placeholder", "skip_first_epoch"];
 
-fn slow_dir(epoch: u32) -> String {
+/// The directory of what was done at the end of an epoch.
+pub(super) fn slow_dir(epoch: u32) -> String {
     format!("slow_update/epoch_{epoch:02}")
 }
 

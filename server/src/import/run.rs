@@ -15,6 +15,7 @@ use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::RolloutPurpose;
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::{Role, SpendByRole};
+use std::collections::BTreeMap;
 
 /// What a folder says.
 #[derive(Debug)]
@@ -120,8 +121,32 @@ pub(super) fn read(folder: Folder) -> Option<FolderRun> {
 
 fn walk_steps(reader: &mut Reader, walk: &mut Walk, rows: &Rows) {
     let epochs: Vec<u32> = rows.finished.iter().map(|row| epoch_of(walk, row)).collect();
+    let mut ended: BTreeMap<u32, u32> = BTreeMap::new();
     for (at, row) in rows.finished.iter().enumerate() {
-        let ends_epoch = epochs.get(at + 1) != epochs.get(at);
+        let is_last = epochs.get(at + 1) != epochs.get(at);
+        // The folder has one end of an epoch, whatever its rows say.
+        let ends_epoch = match ended.get(&epochs[at]) {
+            Some(_) if at.checked_sub(1).is_some_and(|before| epochs[before] == epochs[at]) => {
+                false
+            }
+            Some(step) => {
+                let message = format!(
+                    "is {} again, an epoch that ended after step {step}; its end is told there only",
+                    epochs[at]
+                );
+                let fields = row.fields();
+                reader.findings.add(
+                    fields.file,
+                    format!("{} epoch", fields.place).trim_start(),
+                    message,
+                );
+                false
+            }
+            None => is_last,
+        };
+        if ends_epoch {
+            ended.insert(epochs[at], row.step);
+        }
         walk.is_guided = ends_epoch && epochs::is_guided(reader, epochs[at]);
         step::read(reader, walk, row);
         if ends_epoch {

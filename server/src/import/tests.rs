@@ -1,5 +1,6 @@
 //! Whole folders in the shape of the Python system, sound and broken ones, and one of our own.
 
+mod epochs;
 mod own;
 mod python;
 

@@ -64,10 +64,6 @@ from_fields! { TaskMatrix {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MatrixEnds {
-    /// Place of the first column.
-    pub first: u32,
-    /// Place of the last one.
-    pub last: u32,
     /// Version numbers of both, where they are versions.
     pub versions: Option<(u32, u32)>,
     /// Failed first, passed last.

@@ -34,7 +34,7 @@ fn each_line_names_the_edit_that_wrote_it_and_what_stood_there_before() {
     let (second, _) = by_edits(&text, 7, &[replace]);
     let replace = edit(EditOp::Replace, Some("as YYYY"), Some("as YYYY-MM-DD"));
     let (third, _) = by_edits(second.text.as_deref().expect("a text"), 9, &[replace]);
-    let blame = Blame::of(Some(SKILL.to_owned()), &[first, second, third]).expect("known");
+    let blame = Blame::of(Some(SKILL), &[first, second, third]).expect("known");
     let added = Origin::Edit { step: 3, number: 2 };
     assert_eq!(
         origin_of(&blame, "- Give dates as YYYY-MM-DD."),
@@ -64,7 +64,7 @@ fn guidance_notes_and_rewrites_are_told_apart() {
         text: Some(text),
         made_by: MadeBy::Step { step: 6, edits: Vec::new(), is_rewrite: true },
     };
-    let blame = Blame::of(Some(SKILL.to_owned()), &[slow, noted, rewritten]).expect("known");
+    let blame = Blame::of(Some(SKILL), &[slow, noted, rewritten]).expect("known");
     for (line, origin) in [
         ("Look twice.", Origin::SlowUpdate { epoch: 2 }),
         ("<!-- SLOW_UPDATE_END -->", Origin::SlowUpdate { epoch: 2 }),
@@ -86,7 +86,7 @@ fn edits_that_were_applied_by_the_rules_of_the_python_system_are_found_again() {
     let (doc, edits) = crate::python::apply_edits(&SkillDoc::parse(before), &[first]);
     let made_by = MadeBy::Step { step: 4, edits, is_rewrite: false };
     let version = NextVersion { text: Some(doc.text().to_owned()), made_by };
-    let blame = Blame::of(Some(before.to_owned()), &[version]).expect("known");
+    let blame = Blame::of(Some(before), &[version]).expect("known");
     assert_eq!(origin_of(&blame, "- First.").origin, Origin::Edit { step: 4, number: 1 });
     assert_eq!(origin_of(&blame, "- Rule.").origin, Origin::Initial);
 }
@@ -98,12 +98,12 @@ fn what_the_edits_do_not_explain_has_no_edit_and_a_missing_text_makes_it_unknown
         made_by: MadeBy::Step { step, edits: Vec::new(), is_rewrite: false },
     };
     let versions = [version(Some("a\nb\n"), 1), version(None, 2), version(Some("a\nb\nc\n"), 3)];
-    let blame = Blame::of(Some("a\n".to_owned()), &versions).expect("known");
+    let blame = Blame::of(Some("a\n"), &versions).expect("known");
     let origins: Vec<Origin> = blame.origins().iter().map(|line| line.origin).collect();
     assert_eq!(origins, [Origin::Initial, Origin::Step { step: 1 }, Origin::Unknown]);
-    assert_eq!(Blame::of(Some("a\n".to_owned()), &versions[..2]), None);
+    assert_eq!(Blame::of(Some("a\n"), &versions[..2]), None);
     let foreign = NextVersion { text: Some("a\nx\n".to_owned()), made_by: MadeBy::Unknown };
-    let blame = Blame::of(Some("a\n".to_owned()), &[foreign]).expect("known");
+    let blame = Blame::of(Some("a\n"), &[foreign]).expect("known");
     assert_eq!(blame.origins()[1].origin, Origin::Unknown);
     let from_nothing = Blame::of(None, &versions[..1]).expect("known");
     assert!(from_nothing.origins().iter().all(|line| line.origin == Origin::Unknown));
@@ -153,7 +153,7 @@ proptest! {
             versions.push(version);
             text = next;
         }
-        let blame = Blame::of(Some(start), &versions).expect("known");
+        let blame = Blame::of(Some(&start), &versions).expect("known");
         prop_assert_eq!(blame.text(), &text);
         prop_assert_eq!(blame.origins().len(), lines_of(&text).len());
         for (line, at) in lines_of(&text).iter().zip(blame.origins()) {

@@ -68,7 +68,7 @@ pub fn paired(base: &[TaskMark], run: &[TaskMark]) -> Option<Paired> {
     Some(Paired { n, n_fixed, n_broke, hard_difference: sum / f64::from(n), p, p_adjusted: p })
 }
 
-/// What a pair shows, and what it does not. `n_compared` is how many runs are held against the base.
+/// What a pair shows, and what it does not. `n_compared` is how many comparisons are stated, for which `p_adjusted` is corrected.
 #[must_use]
 pub fn statement(split: PairedSplit, pair: &Paired, n_compared: usize) -> String {
     let where_from = match split {

@@ -397,7 +397,7 @@ pub const KEYS: &[KeySpec] = &[
             Int { min: 1000, max: 10_000_000 },
             "100000",
             Advanced,
-            "Most tokens that one optimizer call may read: what the model takes, less the longest reply. Minibatches that do not fit are split.",
+            "Most tokens that one reflection or comparison may read: what the model takes, less the longest reply. Minibatches that do not fit are split.",
         ),
         "tokens",
     ),

@@ -139,7 +139,7 @@ fn evidence_is_read() {
         r#"{{"left":{told},"right":{told},"same":[0,2],"skill":{{"lines":[],"n_added":0,"n_removed":0,"eol_change":null}}}}"#
     ));
     check::<TaskMatrix>(
-        r#"{"purposes":["train","selection"],"columns":[{"place":3,"step":2,"version":null,"is_best":false,"skill":"$SHA","repeat":0,"n_passed":1,"n":2,"n_fixed":1,"n_broke":0,"base":1}],"n_columns":9,"rows":[{"task":"t","title":"T","n_fixed":1,"n_broke":0,"cells":[{"state":"fixed","soft":0.5,"id":7,"against":4},{"state":"missing"}]}],"first_row":0,"n_rows":1,"counts":[1,1,0,0,0],"ends":{"first":0,"last":8,"versions":[0,4],"n_fixed":1,"n_broke":0,"n_passed":0,"n_failed":0}}"#,
+        r#"{"purposes":["train","selection"],"columns":[{"place":3,"step":2,"version":null,"is_best":false,"skill":"$SHA","repeat":0,"n_passed":1,"n":2,"n_fixed":1,"n_broke":0,"base":1}],"n_columns":9,"rows":[{"task":"t","title":"T","n_fixed":1,"n_broke":0,"cells":[{"state":"fixed","soft":0.5,"id":7,"against":4},{"state":"missing"}]}],"first_row":0,"n_rows":1,"counts":[1,1,0,0,0],"ends":{"versions":[0,4],"n_fixed":1,"n_broke":0,"n_passed":0,"n_failed":0}}"#,
     );
     check::<SkillBlame>(
         r#"{"version":2,"skill":"$SHA","lines":[{"text":"a","origin":0},{"text":"b","origin":1,"before":0}],"origins":[{"origin":"initial","version":0,"n_lines":1,"edit":null,"reason":"","n_trajectories":null},{"origin":"edit","step":3,"number":1,"version":2,"n_lines":1,"edit":{"op":"append","content":"b","support_count":1,"source_type":"failure","merge_level":0},"reason":"r","n_trajectories":5}]}"#,

@@ -9,13 +9,16 @@ pub(super) fn names_used(config: &RunConfig) -> Vec<&'static str> {
     let notes_from_success = notes.is_some_and(|notes| notes.source == AppendixSource::Both);
     let control = optimizer.budget_control();
     let by_mode = optimizer.update_mode == UpdateMode::RewriteFromSuggestions;
+    // By the rules of the Python system a schedule ranks even where no budget is set.
+    let in_python = config.is_python() && optimizer.update_mode != UpdateMode::FullRewriteMinibatch;
+    let ranks = control != LrControl::None || in_python;
     let all = [
         ("analyst_failure", true),
         ("analyst_success", both_sides),
         ("merge_failure", true),
         ("merge_success", both_sides),
         ("merge_final", both_sides),
-        ("ranking", control != LrControl::None),
+        ("ranking", ranks),
         ("lr_control", control == LrControl::Autonomous),
         ("rewrite", by_mode),
         ("slow_update", optimizer.slow_update != SlowUpdateMode::Off),

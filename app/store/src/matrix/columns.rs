@@ -9,6 +9,7 @@ use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::matrix::{Base, GridColumn};
 use skillopt_domain::outcome::RolloutPurpose;
 use sqlx::SqliteConnection;
+use std::collections::{BTreeMap, HashMap};
 
 /// A measured skill.
 #[derive(Debug)]
@@ -54,6 +55,10 @@ pub(super) async fn read_columns(
             .doing("read rollout sets")?;
     let versions = read_versions(conn, run_no).await?;
     let best = fold::stored_view(conn, run_no).await?.best.map(|best| best.skill);
+    let mut numbers: HashMap<&Sha256Hex, u32> = HashMap::new();
+    for version in &versions {
+        numbers.entry(&version.skill).or_insert(version.number);
+    }
     let mut columns: Vec<Column> = Vec::new();
     for row in &rows {
         let (id, set) = (row.int("id")?, rollout_set(row)?);
@@ -68,11 +73,11 @@ pub(super) async fn read_columns(
         columns.push(Column {
             step: set.step,
             repeat: set.sample.repeat,
-            version: versions.iter().find(|one| one.skill == set.skill).map(|one| one.number),
+            version: numbers.get(&set.skill).copied(),
             is_best: best.as_ref() == Some(&set.skill),
             skill: set.skill,
             sets: vec![id],
-            grid: GridColumn { base: Base::Nothing, outcomes: Vec::new() },
+            grid: GridColumn { base: Base::Nothing, outcomes: BTreeMap::new() },
         });
     }
     let bases = match purpose {
@@ -90,10 +95,12 @@ pub(super) async fn read_columns(
 
 /// A candidate is compared with the skill that was current when it was measured: the last version before it.
 fn bases_of_candidates(columns: &[Column], versions: &[Version]) -> Vec<Base> {
-    let measured: Vec<Option<usize>> = versions
-        .iter()
-        .map(|version| columns.iter().position(|column| column.skill == version.skill))
-        .collect();
+    let mut places: HashMap<&Sha256Hex, usize> = HashMap::new();
+    for (at, column) in columns.iter().enumerate() {
+        places.entry(&column.skill).or_insert(at);
+    }
+    let measured: Vec<Option<usize>> =
+        versions.iter().map(|version| places.get(&version.skill).copied()).collect();
     let mut bases = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
         let is_measured = |place: usize| measured[place].is_some_and(|measured| measured < at);

@@ -7,12 +7,14 @@ use rstest::rstest;
 use skillopt_domain::api::{MatrixQuery, RejectedQuery, RejectedWhy, TaskMatrix};
 use skillopt_domain::blame::Origin;
 use skillopt_domain::edit::{Edit, EditOp, EditReport, EditStatus, apply_in_order};
+use skillopt_domain::epoch::{EpochAction, SlowUpdate};
 use skillopt_domain::event::{EventKind, StepSummary};
 use skillopt_domain::matrix::{CellState, TaskFilter, TaskOrder};
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
 };
 use skillopt_domain::skill::SkillDoc;
+use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::verdict::Action;
 use skillopt_engine::ports::Journal;
 use skillopt_store::{RunJournal, StoreFailure};
@@ -249,6 +251,75 @@ async fn a_line_is_told_with_its_edit_its_step_and_its_trajectories(#[case] kind
     assert!(matches!(missing, Err(StoreFailure::NotFound { what: "version", .. })), "{missing:?}");
 }
 
+#[tokio::test]
+async fn many_versions_are_followed_and_many_may_ask_at_once() {
+    let opened = Kind::File.open().await;
+    let journal = started(&opened.store, 1).await;
+    let mut text = "- Read.\n".to_owned();
+    journal.keep_skill(&text).await.unwrap();
+    let EventKind::Planned(plan) = planned() else { return };
+    let plan = skillopt_domain::event::RunPlan { initial_skill: sha(&text), ..plan };
+    journal.append("planned", EventKind::Planned(plan)).await.unwrap();
+    for number in 1..=70 {
+        let content = format!("- Rule {number}.");
+        text = edited(&journal, &text, number, &[Edit::new(EditOp::Append, None, Some(&content))])
+            .await;
+    }
+    let run = run_id(1);
+    let asked = tokio::join!(opened.store.blame(&run, 70), opened.store.blame(&run, 70));
+    let (told, other) = (asked.0.unwrap(), asked.1.unwrap());
+    assert_eq!(told, other);
+    let origins: Vec<Origin> = told.origins.iter().map(|note| note.origin).collect();
+    let edits = (1..=70).map(|step| Origin::Edit { step, number: 1 });
+    assert_eq!(origins, std::iter::once(Origin::Initial).chain(edits).collect::<Vec<_>>());
+    assert!(told.lines.iter().any(|line| line.text == "- Rule 64." && line.origin == 64));
+}
+
+#[tokio::test]
+async fn a_slow_update_is_the_origin_only_of_the_version_with_its_text() {
+    let opened = Kind::Memory.open().await;
+    let journal = started(&opened.store, 1).await;
+    let first = "- Read.\n";
+    journal.keep_skill(first).await.unwrap();
+    let EventKind::Planned(plan) = planned() else { return };
+    let plan = skillopt_domain::event::RunPlan { initial_skill: sha(first), ..plan };
+    journal.append("planned", EventKind::Planned(plan)).await.unwrap();
+    let added = Edit::new(EditOp::Append, None, Some("- Check."));
+    edited(&journal, first, 1, &[added]).await;
+    // Told later, with a number that the step has.
+    let guided = "- Read.\n- Guided.\n";
+    journal.keep_skill(guided).await.unwrap();
+    journal.append("slow", EventKind::SlowUpdated(slow_update(1, guided))).await.unwrap();
+    let told = opened.store.blame(&run_id(1), 1).await.unwrap();
+    let origins: Vec<Origin> = told.origins.iter().map(|note| note.origin).collect();
+    assert_eq!(origins, [Origin::Initial, Origin::Edit { step: 1, number: 1 }]);
+
+    journal.append("slow/2", EventKind::SlowUpdated(slow_update(2, guided))).await.unwrap();
+    let told = opened.store.blame(&run_id(1), 2).await.unwrap();
+    assert!(told.origins.iter().any(|note| note.origin == Origin::SlowUpdate { epoch: 2 }));
+}
+
+/// Kept guidance at the end of an epoch, with the number of the epoch as that of its version.
+fn slow_update(epoch: u32, text: &str) -> SlowUpdate {
+    SlowUpdate {
+        epoch,
+        step: 1,
+        action: EpochAction::Accept,
+        content: "Guided.".into(),
+        reasoning: String::new(),
+        candidate: Some(sha(text)),
+        verdict: None,
+        set: None,
+        version: epoch,
+        current_score: None,
+        current_n: None,
+        skill_tokens: 4,
+        wall_ms: 0,
+        spend: SpendByRole::default(),
+        reason: "kept".into(),
+    }
+}
+
 #[rstest]
 #[case(Kind::File)]
 #[case(Kind::Memory)]
@@ -317,5 +388,5 @@ async fn a_repeated_measurement_is_a_column_of_its_own() {
     journal.keep_outcomes(&again).await.unwrap();
     let all = matrix(&opened, MatrixQuery::default()).await;
     assert_eq!(all.columns.last().map(|column| (column.repeat, column.n)), Some((1, 3)));
-    assert_eq!(all.ends.map(|ends| ends.last), Some(3), "the ends are first draws");
+    assert_eq!(all.ends.map(|ends| ends.versions), Some(Some((0, 2))), "the ends are first draws");
 }

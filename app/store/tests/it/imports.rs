@@ -109,3 +109,21 @@ async fn an_import_again_only_adds_what_is_new(#[case] kind: Kind) {
     let rows = store.trajectories(&run, &TrajectoryQuery::default()).await.unwrap();
     assert_eq!(rows.page.total, 2, "attempts are kept once");
 }
+
+#[rstest]
+#[case(Kind::File)]
+#[case(Kind::Memory)]
+#[tokio::test]
+async fn events_of_one_key_in_one_import_are_one_event(#[case] kind: Kind) {
+    let opened = kind.open().await;
+    let mut twice = imported();
+    let finished = EventKind::StepFinished(step(1, Action::AcceptNewBest, Some(0.9), 0.9));
+    twice.events.insert(3, event("step/0001/finished", finished));
+    let keys: Vec<&str> = twice.events.iter().map(|event| event.key.as_str()).collect();
+    assert_eq!(opened.store.n_unknown_events(&run_id(7), &keys).await.unwrap(), 4);
+    let done = opened.store.import_run(&twice).await.unwrap();
+    assert_eq!(done, Imported { is_new: true, n_new_events: 4 });
+    let view = opened.store.view(&run_id(7)).await.unwrap();
+    assert_eq!((view.n_steps, view.n_rejected), (1, 1), "the first one counts");
+    assert_eq!(opened.store.n_unknown_events(&run_id(7), &keys).await.unwrap(), 0);
+}

@@ -9,6 +9,7 @@ use super::origin::{ForkNeeded, NeedsFork, Origin};
 use super::rejected::RejectedTab;
 use super::rerun::{RerunAsked, RerunDialog};
 use super::skill::SkillTab;
+use super::skill_blame::{BlameView, Blamed};
 use super::state::RunState;
 use super::steps::StepsTab;
 use super::tab::RunTab;
@@ -40,6 +41,7 @@ part!(
 );
 part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
 
+part!(run_skill_blame, Blamed, |of| view! { <BlameView of/> }.into_any());
 part!(run_rerun, RerunAsked, |opened| view! { <RerunDialog opened/> }.into_any(), nothing);
 part!(run_origin, RunState, |run| view! { <Origin run/> }.into_any(), nothing);
 part!(

@@ -25,8 +25,16 @@ use skillopt_domain::view::SkillVersion;
 /// Lines drawn at once.
 const WINDOW: usize = 200;
 
+/// The version whose lines are followed.
+#[derive(Clone, Copy)]
+pub(crate) struct Blamed {
+    pub(super) run: RunState,
+    pub(super) version: Memo<Option<SkillVersion>>,
+}
+
 #[component]
-pub(super) fn BlameView(run: RunState, version: Memo<Option<SkillVersion>>) -> impl IntoView {
+pub(super) fn BlameView(of: Blamed) -> impl IntoView {
+    let Blamed { run, version } = of;
     let chosen = query_value::<u32>("line");
     let blame = Load::new(move || {
         let (id, version) = (run.id(), version.get().map_or(0, |version| version.version));

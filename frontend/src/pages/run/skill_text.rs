@@ -1,7 +1,8 @@
 //! The text of a version: rendered, raw, or as the difference to another one. Loads what it shows.
 
+use super::parts::run_skill_blame;
 use super::skill::SkillView;
-use super::skill_blame::BlameView;
+use super::skill_blame::Blamed;
 use super::state::RunState;
 use crate::api::{self, ApiError};
 use crate::components::copy_button::CopyButton;
@@ -91,7 +92,7 @@ fn Shown(
                 </div>
             </div>
             {move || texts.with_value(|(old, new)| body(old.as_ref(), new, view_as.get()))}
-            {when(move || view_as.get() == SkillView::Blame, move || view! { <BlameView run version=shown/> }.into_any(), nothing)}
+            {when(move || view_as.get() == SkillView::Blame, move || run_skill_blame::show(Blamed { run, version: shown }), nothing)}
         </div>
     }
     .into_any()

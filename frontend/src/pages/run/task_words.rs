@@ -148,8 +148,6 @@ mod tests {
     #[test]
     fn the_sum_of_a_comparison_is_its_n() {
         let ends = MatrixEnds {
-            first: 0,
-            last: 9,
             versions: Some((0, 4)),
             n_fixed: 14,
             n_broke: 3,
