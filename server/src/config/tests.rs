@@ -2,7 +2,7 @@
 
 use super::*;
 use rstest::rstest;
-use skillopt_domain::config::{Origin, Place, Resolved, Setting, Value, resolve};
+use skillopt_domain::config::{Origin, Place, Resolved, ResolvedValue, Setting, Value, resolve};
 use std::path::{Path, PathBuf};
 
 fn read(yaml: &str) -> Resolved {
@@ -355,4 +355,23 @@ fn what_the_form_shows_of_a_role_stays_when_the_backend_of_both_changes() {
     assert_eq!(at("model.backend"), "replay");
     assert_eq!(at("model.optimizer_backend"), "openai_compatible", "the form shows it");
     assert_eq!(at("model.target_backend"), "null", "the form shows none");
+}
+
+#[test]
+fn settings_without_effect_of_an_imported_run_are_left_out_of_a_fork_and_named() {
+    let mut stored = resolve(&[]).unwrap();
+    let place = Place { origin: Origin::File, name: "config.json".to_owned(), line: Some(3) };
+    for (path, value) in [("batches_per_epoch", Value::Int(4)), ("unset_thing", Value::Null)] {
+        stored.values.push(ResolvedValue { path: path.into(), value, place: place.clone() });
+    }
+    let (known, warning) = without_foreign(&stored);
+    assert_eq!(known, resolve(&[]).unwrap());
+    let message = warning.expect("a warning").message;
+    assert!(message.ends_with("not taken over: batches_per_epoch"), "{message}");
+    assert_eq!(without_foreign(&known).1, None);
+
+    let sent = |value: &str| [("batches_per_epoch".to_owned(), value.to_owned())].into();
+    let refused = |value: &str| changed(&known, &form_changes(&stored, &sent(value))).is_err();
+    assert!(!refused("4"), "the form shows what is stored");
+    assert!(refused("5"), "somebody wants what cannot be");
 }
