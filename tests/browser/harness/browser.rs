@@ -81,6 +81,15 @@ impl Browser {
         soon(css, async || Ok(Some(self.driver.find(By::Css(css)).await?))).await
     }
 
+    /// Waits for an element and presses it, though it may be drawn anew in between.
+    pub(crate) async fn press_first(&self, css: &str) -> anyhow::Result<()> {
+        soon(&format!("`{css}` can be pressed"), async || {
+            self.driver.find(By::Css(css)).await?.click().await?;
+            Ok(Some(()))
+        })
+        .await
+    }
+
     /// How many elements there are now.
     pub(crate) async fn count(&self, css: &str) -> anyhow::Result<usize> {
         Ok(self.driver.find_all(By::Css(css)).await?.len())

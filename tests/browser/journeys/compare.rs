@@ -27,7 +27,7 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
         Ok((browser.count("main tr[aria-selected=true]").await? == 1).then_some(()))
     })
     .await?;
-    browser.find("main tr:not([aria-selected]) .check").await?.click().await?;
+    browser.press_first("main tr:not([aria-selected]) .check").await?;
     browser.click_in("main .filters", "Compare").await?;
     browser.see("main h1", "Compare 2 runs").await?;
     browser.see("main", "shared test tasks").await?;

@@ -8,7 +8,7 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let (browser, server, id) = stage.finished_run().await?;
     browser.open(&server.url(&format!("/runs/{id}/tasks"))).await?;
     browser.see(".lede", "fixed").await?;
-    browser.find(".cell[data-cell=fixed]").await?.click().await?;
+    browser.press_first(".cell[data-cell=fixed]").await?;
     // Two sides, each with what the scorer said, and the difference of the skills below.
     browser.see("#pair-title", "→").await?;
     soon("both sides are scored", async || {
@@ -34,10 +34,10 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     .await?;
 
     browser.open(&server.url(&format!("/runs/{id}/skill?view=blame"))).await?;
-    browser.find(".blame[data-age=new]").await?.click().await?;
+    browser.press_first(".blame[data-age=new]").await?;
     browser.see("#why-title", "Why line").await?;
     browser.see(".chain", "trajector").await?;
-    browser.find(".chain a.link").await?.click().await?;
+    browser.press_first(".chain a.link").await?;
     // The link leads to the attempts of that step's batch.
     browser.see("main .lede", "trajector").await?;
     let path = browser.path().await?;
