@@ -1,7 +1,7 @@
 //! The optimizer's prompts: our own words, in files, which a benchmark or a user may replace one by one.
 //!
 //! `registry` says what each is for and what it has to hold, `set` holds the texts of a run and renders them,
-//! [`check`] looks at texts that are not ours. Text of tasks and models goes in through [`quoted`] only, and only
+//! `check` looks at texts that are not ours. Text of tasks and models goes in through `quoted` only, and only
 //! into user messages: whoever writes a prompt cannot undo that.
 
 mod check;
