@@ -73,8 +73,15 @@ pub(crate) fn write(source: &Path, target: &Path, config: &str) -> Result<Handov
     let last_step = step_of(last);
     let parent = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-    let draft = tempfile::Builder::new().prefix(".skillopt-handover-").tempdir_in(parent);
-    let draft = draft.map_err(|error| failed(parent, error))?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".skillopt-handover-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Like any new folder: the process umask takes off what it must.
+        builder.permissions(fs::Permissions::from_mode(0o777));
+    }
+    let draft = builder.tempdir_in(parent).map_err(|error| failed(parent, error))?;
     let mut notes = Vec::new();
     copy_finished(&source, draft.path(), last_step)?;
     epochs::write(&source, draft.path(), &rows, &mut notes)?;
@@ -91,7 +98,6 @@ pub(crate) fn write(source: &Path, target: &Path, config: &str) -> Result<Handov
     ));
     // An empty folder may be there already.
     let _ = fs::remove_dir(target);
-    open_to_others(draft.path())?;
     fs::rename(draft.path(), target).map_err(|error| failed(target, error))?;
     // It has another name now: there is nothing to remove.
     drop(draft.keep());
@@ -273,20 +279,6 @@ fn put(path: &Path, text: &str) -> Result<(), HandoverError> {
 fn make_folder_of(path: &Path) -> Result<(), HandoverError> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))
-}
-
-/// A temporary folder is its owner's alone; the copy is a folder like any other.
-fn open_to_others(folder: &Path) -> Result<(), HandoverError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The mode that a new folder beside it gets, under this process's umask.
-        let probe = folder.join("skills");
-        let mode = fs::metadata(&probe).map_or(0o755, |meta| meta.permissions().mode());
-        let permissions = fs::Permissions::from_mode(mode);
-        fs::set_permissions(folder, permissions).map_err(|error| failed(folder, error))?;
-    }
-    Ok(())
 }
 
 fn unfit(path: &Path, reason: &str) -> HandoverError {

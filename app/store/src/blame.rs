@@ -5,7 +5,8 @@ use crate::error::StoreFailure;
 use crate::fold;
 use crate::open::Store;
 use crate::reading::{event_of, run_no};
-use crate::sql::{Column, Doing, hash, small, to_json};
+use crate::sql::{Doing, hash, small, to_json};
+use crate::versions::{Version, read_versions};
 use skillopt_domain::api::{BlamedLine, OriginNote, SkillBlame};
 use skillopt_domain::blame::{Blame, BlameWalk, MadeBy, NextVersion, Origin, lines_of};
 use skillopt_domain::edit::{EditReport, EditStatus, SourceType};
@@ -86,13 +87,6 @@ async fn worked<T: Send + 'static>(
 ) -> Result<T, StoreFailure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|err| StoreFailure::corrupt("the history of a skill", err))
-}
-
-/// A version: its number, the step that made it, its text.
-struct Version {
-    number: u32,
-    step: u32,
-    skill: Sha256Hex,
 }
 
 /// What a step says about its update.
@@ -215,30 +209,6 @@ impl History {
             edit,
         }
     }
-}
-
-async fn read_versions(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-    last: u32,
-) -> Result<Vec<Version>, StoreFailure> {
-    let rows = sqlx::query(
-        "SELECT version, step, skill FROM versions WHERE run_no = ? AND version <= ? ORDER BY version",
-    )
-    .bind(run_no)
-    .bind(last)
-    .fetch_all(conn)
-    .await
-    .doing("read versions")?;
-    rows.iter()
-        .map(|row| {
-            Ok(Version {
-                number: small(row.int("version")?),
-                step: small(row.int("step")?),
-                skill: hash(&row.text("skill")?)?,
-            })
-        })
-        .collect()
 }
 
 /// The skill after the step before each of these versions, by the version's step.

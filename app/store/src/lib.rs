@@ -31,6 +31,7 @@ mod script;
 mod sql;
 mod steps;
 mod trajectories;
+mod versions;
 
 pub use adoptions::{Adoption, AdoptionState, Begun, NewAdoption};
 pub use audit::AuditRow;

@@ -51,6 +51,12 @@ fn finished_steps_are_copied_and_nothing_that_the_trainer_would_mix_in() {
     assert!(rows[0].get("lr_decision").is_none(), "no value is no field: {rows}");
     assert!(copy.join("config.yaml").exists());
     assert!(run.join("steps/step_0003").exists(), "the run keeps everything");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).expect("a folder").permissions().mode();
+        assert_eq!(mode(&copy), mode(&copy.join("skills")), "a folder like any other");
+    }
 }
 
 #[test]

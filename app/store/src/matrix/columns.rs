@@ -3,7 +3,8 @@
 use crate::error::StoreFailure;
 use crate::fold;
 use crate::outcomes::rollout_set;
-use crate::sql::{Column as _, Doing, hash, small};
+use crate::sql::{Column as _, Doing};
+use crate::versions::{Version, read_versions};
 use skillopt_domain::api::MatrixQuery;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::matrix::{Base, GridColumn};
@@ -33,13 +34,6 @@ impl Column {
     }
 }
 
-/// A version: its number, the step that made it, its text.
-struct Version {
-    number: u32,
-    step: u32,
-    skill: Sha256Hex,
-}
-
 /// The columns of a purpose, without their outcomes. Sets of one step with one skill and one draw are one column.
 pub(super) async fn read_columns(
     conn: &mut SqliteConnection,
@@ -53,7 +47,7 @@ pub(super) async fn read_columns(
             .fetch_all(&mut *conn)
             .await
             .doing("read rollout sets")?;
-    let versions = read_versions(conn, run_no).await?;
+    let versions = read_versions(conn, run_no, u32::MAX).await?;
     let best = fold::stored_view(conn, run_no).await?.best.map(|best| best.skill);
     let mut numbers: HashMap<&Sha256Hex, u32> = HashMap::new();
     for version in &versions {
@@ -116,27 +110,6 @@ fn bases_of_candidates(columns: &[Column], versions: &[Version]) -> Vec<Base> {
         bases.push(base.filter(|base| *base < at).map_or(Base::Nothing, Base::Column));
     }
     bases
-}
-
-async fn read_versions(
-    conn: &mut SqliteConnection,
-    run_no: i64,
-) -> Result<Vec<Version>, StoreFailure> {
-    let rows =
-        sqlx::query("SELECT version, step, skill FROM versions WHERE run_no = ? ORDER BY version")
-            .bind(run_no)
-            .fetch_all(conn)
-            .await
-            .doing("read versions")?;
-    rows.iter()
-        .map(|row| {
-            Ok(Version {
-                number: small(row.int("version")?),
-                step: small(row.int("step")?),
-                skill: hash(&row.text("skill")?)?,
-            })
-        })
-        .collect()
 }
 
 /// Places of the columns that are looked at.
