@@ -2,9 +2,9 @@
 //! settings are handed in: this crate reads no environment and no files.
 
 pub mod cassette;
+mod http;
 mod limiter;
 pub mod mock;
-mod openai_compatible;
 mod price;
 mod reasoning;
 mod refusal;
@@ -12,7 +12,7 @@ mod retry;
 mod secret;
 mod timer;
 
-pub use openai_compatible::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError};
 pub use reasoning::{Stripped, strip_reasoning};
 pub use refusal::is_refusal;
 pub use secret::Secret;
