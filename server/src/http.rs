@@ -11,6 +11,7 @@ mod guard;
 mod headers;
 mod imports;
 mod launch;
+mod models;
 mod markdown;
 mod origin;
 mod problem;

@@ -20,7 +20,7 @@ pub(super) async fn run(
     data_dir: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
     hosting.store().reap_orphans(hosting.clock().now_ms()).await?;
     let done = match command {
         RunsCommand::List(args) => list(hosting.store(), &args, output).await,

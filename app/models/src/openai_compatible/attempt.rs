@@ -65,7 +65,10 @@ impl HttpModel {
             self.read(&mut response, MOST_ERROR_BYTES).await?;
         let body = ErrorBody::parse(&bytes);
         if status == StatusCode::BAD_REQUEST && body.is_content_filter() {
-            return Ok(Completion { text: body.words(), finish: Finish::Refused, usage: None });
+            // These words are kept as the answer, so they are masked like those of an error.
+            let words = body.words();
+            let text = self.secret.as_ref().map_or_else(|| words.clone(), |key| key.mask(&words));
+            return Ok(Completion { text, finish: Finish::Refused, usage: None });
         }
         if status == StatusCode::BAD_REQUEST && body.says_limit_was_reached() {
             let message = body.words();

@@ -181,8 +181,12 @@ impl<'a> Call<'a> {
         });
         let cost =
             usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
+        let text = match &self.model.secret {
+            Some(secret) => secret.mask_answer(completion.text),
+            None => completion.text,
+        };
         ChatReply {
-            text: completion.text,
+            text,
             finish: completion.finish,
             usage,
             cost_usd_micros: cost,
