@@ -3,15 +3,18 @@
 
 use super::Hosting;
 use crate::config::BadConfig;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use skillopt_domain::api::{CheckState, ModelTest, Probe};
-use skillopt_domain::config::{ModelRole, RunConfig};
+use skillopt_domain::config::{BackendFamily, Capability, Effort, ModelRole, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
-use skillopt_engine::ports::{ChatReply, ModelError, ModelErrorKind};
+use skillopt_engine::ports::{
+    Billed, ChatReply, ChatRequest, Image, ModelError, ModelErrorKind, ReplySchema, ToolSpec,
+};
 use skillopt_engine::train::preflight_request;
 use skillopt_store::{AuditRow, StoreFailure};
+use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 const MOST_REPLY_CHARS: usize = 200;
@@ -21,7 +24,7 @@ const MOST_REPLY_CHARS: usize = 200;
 pub enum TestScope {
     /// One call.
     Answer,
-    /// Also what the endpoint accepts: [`PROBES`] further calls.
+    /// Also what the endpoint accepts: a further call for each of [`PROBES`].
     Accepts,
 }
 
@@ -39,8 +42,8 @@ pub enum TestFailure {
     Store(#[from] StoreFailure),
 }
 
-/// Names of the further calls.
-pub const PROBES: [&str; 4] = ["temperature", "reasoning effort", "JSON schema", "tools"];
+/// Names of the further calls; those that the backend cannot make by its table are left out.
+pub const PROBES: [&str; 5] = ["temperature", "reasoning effort", "JSON schema", "tools", "images"];
 
 impl Hosting {
     /// Calls the model that the id of a [`skillopt_domain::api::ModelUse`] names, and remembers what it said.
@@ -75,7 +78,7 @@ impl Hosting {
         let model = self.model(config, role, None).map_err(|one| BadConfig(vec![one]))?;
         let settings = config.role(role);
         if !settings.is_simulated() {
-            let n = if scope == TestScope::Accepts { 1 + PROBES.len() } else { 1 };
+            let n = if scope == TestScope::Accepts { 1 + probes_of(settings).len() } else { 1 };
             self.store()
                 .audit(&AuditRow {
                     at_ms: self.now_ms(),
@@ -86,108 +89,123 @@ impl Hosting {
                 })
                 .await?;
         }
-        let answer = self.ask(config, role, cancel).await;
+        let answer = self.ask(config, role, &preflight_request(), cancel).await;
         let mut test = told(self.now_ms(), answer);
         if scope == TestScope::Accepts && test.ok && !settings.is_simulated() {
-            for name in PROBES {
-                test.probes.push(self.probe(config, role, name, cancel).await);
+            for name in probes_of(settings) {
+                let probe = self.probe(config, role, (name, &test.adaptations), cancel).await;
+                test.probes.push(probe);
             }
         }
-        let mut tests = self.shared.tests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut tests = self.shared.tests.lock().unwrap_or_else(PoisonError::into_inner);
         tests.insert(test_key(&model.identity(), role), test.clone());
         Ok(test)
     }
 
     /// What a model said last, since this process started.
     pub(super) fn last_test(&self, identity: &Value, role: Role) -> Option<ModelTest> {
-        let tests = self.shared.tests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let tests = self.shared.tests.lock().unwrap_or_else(PoisonError::into_inner);
         tests.get(&test_key(identity, role)).cloned()
     }
 
-    /// The one call.
+    /// One call.
     pub(super) async fn ask(
         &self,
         config: &RunConfig,
         role: Role,
+        request: &ChatRequest,
         cancel: &CancellationToken,
     ) -> Result<ChatReply, ModelError> {
         let model = self.model(config, role, None).map_err(|refused| ModelError {
             kind: ModelErrorKind::BadRequest,
             message: refused.message,
             attempts: 0,
-            billed: skillopt_engine::ports::Billed::default(),
+            billed: Billed::default(),
         })?;
         let sample = Sample { seed: config.train.seed, epoch: 0, repeat: 0, fresh: None };
-        model.chat(&preflight_request(), &sample, cancel).await
+        model.chat(request, &sample, cancel).await
     }
 
-    /// The same call with one thing more in it: whether that is accepted, or left out because it was refused.
+    /// The same call with one thing more in it: whether that is accepted, or left out because it was refused. What had
+    /// to be changed before says nothing about it.
     async fn probe(
         &self,
         config: &RunConfig,
         role: Role,
-        name: &str,
+        (name, known): (&str, &[String]),
         cancel: &CancellationToken,
     ) -> Probe {
         let mut config = config.clone();
+        let mut request = preflight_request();
         let settings = match role {
             Role::Target => &mut config.target,
             Role::Optimizer => &mut config.optimizer_model,
         };
-        let field = ask_for(name, settings);
-        match self.ask(&config, role, cancel).await {
+        ask_for(name, settings, &mut request);
+        let (state, words, attempts) = match self.ask(&config, role, &request, cancel).await {
             Ok(reply) => {
-                let left_out = format!("leaves out {field}");
-                let refused = reply.adaptations.contains(&left_out);
-                let state = if refused { CheckState::Warning } else { CheckState::Ok };
-                let words = if refused { "refused; it is left out" } else { "accepted" };
-                Probe { name: name.to_owned(), state, words: words.to_owned(), attempts: reply.attempts }
+                let is_new = |change: &&String| !known.contains(*change);
+                match reply.adaptations.iter().find(is_new) {
+                    Some(change) => (CheckState::Warning, format!("refused: {change}"), reply.attempts),
+                    None => (CheckState::Ok, "accepted".to_owned(), reply.attempts),
+                }
             }
-            // Tokens used up by reasoning, or an answer without text, as a call of a tool has: the field was taken.
+            // Tokens used up by reasoning, or an answer without text, as the call of a tool is: it was taken.
             Err(err) if is_sign_of_life(err.kind) => {
-                let words = "accepted".to_owned();
-                Probe { name: name.to_owned(), state: CheckState::Ok, words, attempts: err.attempts }
+                (CheckState::Ok, "accepted".to_owned(), err.attempts)
             }
-            Err(err) => {
-                let state = match err.kind {
-                    ModelErrorKind::BadRequest => CheckState::Warning,
-                    _ => CheckState::Failed,
-                };
-                Probe { name: name.to_owned(), state, words: err.to_string(), attempts: err.attempts }
+            Err(err) if err.kind == ModelErrorKind::BadRequest => {
+                (CheckState::Warning, format!("refused: {}", err.message), err.attempts)
             }
-        }
+            Err(err) => (CheckState::Failed, err.to_string(), err.attempts),
+        };
+        Probe { name: name.to_owned(), state, words, attempts }
     }
 }
 
-/// Puts what is asked for into the settings, and gives the name of its field on the wire.
-fn ask_for(name: &str, settings: &mut ModelRole) -> &'static str {
-    let (field, value) = match name {
-        "temperature" => {
-            settings.temperature = Some(0.0);
-            return "temperature";
+fn probes_of(settings: &ModelRole) -> Vec<&'static str> {
+    let spec = settings.backend.spec();
+    PROBES
+        .into_iter()
+        .filter(|name| match *name {
+            "temperature" => spec.family == BackendFamily::Http,
+            "reasoning effort" => spec.can(Capability::ReasoningEffort),
+            "JSON schema" => spec.can(Capability::JsonSchema),
+            "tools" => spec.can(Capability::Tools),
+            _ => spec.can(Capability::Images),
+        })
+        .collect()
+}
+
+/// Puts what is asked for into the settings or into the request.
+fn ask_for(name: &str, settings: &mut ModelRole, request: &mut ChatRequest) {
+    /// A red square of 32 pixels; some servers refuse smaller pictures.
+    const RED_SQUARE: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
+    let text = |name: &str| {
+        json!({
+            "type": "object", "properties": {name: {"type": "string"}}, "required": [name],
+            "additionalProperties": false,
+        })
+    };
+    match name {
+        "temperature" => settings.temperature = Some(0.0),
+        "reasoning effort" => request.effort = Some(Effort::Low),
+        "JSON schema" => {
+            request.schema =
+                Some(Arc::new(ReplySchema { name: "word".to_owned(), schema: text("word") }));
         }
-        "reasoning effort" => ("reasoning_effort", json!("low")),
-        "JSON schema" => ("response_format", json!({
-            "type": "json_schema",
-            "json_schema": {"name": "word", "strict": true, "schema": {
-                "type": "object", "properties": {"word": {"type": "string"}},
-                "required": ["word"], "additionalProperties": false,
-            }},
-        })),
-        _ => ("tools", json!([{
-            "type": "function",
-            "function": {"name": "note", "description": "Keeps a note.", "parameters": {
-                "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
-            }},
-        }])),
-    };
-    let mut fields = match settings.extra_body.take() {
-        Some(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
-    fields.insert(field.to_owned(), value);
-    settings.extra_body = Some(Value::Object(fields));
-    field
+        "tools" => request.tools.push(ToolSpec {
+            name: "note".to_owned(),
+            description: "Keeps a note.".to_owned(),
+            parameters: text("text"),
+        }),
+        _ => {
+            let (media_type, base64) = ("image/png".to_owned(), RED_SQUARE.to_owned());
+            if let Some(last) = request.messages.last_mut() {
+                last.images.push(Image { media_type, base64 });
+            }
+        }
+    }
 }
 
 fn told(at_ms: u64, answer: Result<ChatReply, ModelError>) -> ModelTest {

@@ -7,6 +7,7 @@ use skillopt_domain::api::{Check, CheckState, Preflight};
 use skillopt_domain::config::{Resolved, RunConfig};
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::{ChatReply, ModelError};
+use skillopt_engine::train::preflight_request;
 use tokio_util::sync::CancellationToken;
 
 impl Hosting {
@@ -44,7 +45,7 @@ impl Hosting {
         cancel: &CancellationToken,
     ) -> Option<Check> {
         self.model(config, role, None).ok()?;
-        Some(describe(role, self.ask(config, role, cancel).await))
+        Some(describe(role, self.ask(config, role, &preflight_request(), cancel).await))
     }
 }
 

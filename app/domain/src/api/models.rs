@@ -2,10 +2,11 @@
 
 use super::CheckState;
 use crate::ids::RunId;
+use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 
 /// `GET /models`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Models {
     /// The models of new runs, of the latest runs, and the simulated ones; each once a role.
@@ -14,8 +15,12 @@ pub struct Models {
     pub notes: Vec<String>,
 }
 
+from_fields! { Models {
+    uses, notes
+} }
+
 /// A model in a role, as some config has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelUse {
     /// Names it in a test call.
@@ -48,8 +53,12 @@ pub struct ModelUse {
     pub last_test: Option<ModelTest>,
 }
 
+from_fields! { ModelUse {
+    id, role, backend, model, base_url, is_simulated, run, used_by, n_runs, key, key_place, wire, problem, last_test
+} }
+
 /// A part of what shapes an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WireField {
     /// Its name.
@@ -57,6 +66,10 @@ pub struct WireField {
     /// Its value as text; empty when it is not sent.
     pub value: String,
 }
+
+from_fields! { WireField {
+    name, value
+} }
 
 /// Body of `POST /models/test`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +84,7 @@ pub struct ModelTestRequest {
 }
 
 /// What a test call said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelTest {
     /// When, in milliseconds since 1970-01-01 UTC.
@@ -98,8 +111,12 @@ pub struct ModelTest {
     pub probes: Vec<Probe>,
 }
 
+from_fields! { ModelTest {
+    at_ms, ok, error, reply, latency_ms, attempts, prompt_tokens, completion_tokens, cost_usd_micros, adaptations, probes
+} }
+
 /// One thing that an endpoint accepts or not, by a call of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Probe {
     /// What was asked for, such as `reasoning effort`.
@@ -111,3 +128,7 @@ pub struct Probe {
     /// Attempts that it took.
     pub attempts: u32,
 }
+
+from_fields! { Probe {
+    name, state, words, attempts
+} }
