@@ -1,7 +1,9 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod endpoints;
 mod evidence;
 
+pub use endpoints::*;
 pub use evidence::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};

@@ -2,7 +2,7 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, problem,
     prompts, run_parts, runs, stream,
 };
 use axum::Router;
@@ -58,6 +58,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(config::check))
         .routes(routes!(config::import))
         .routes(routes!(config::export))
+        .routes(routes!(models::endpoints))
         .routes(routes!(adoptions::preview))
         .routes(routes!(adoptions::list, adoptions::adopt))
         .routes(routes!(adoptions::revert))
