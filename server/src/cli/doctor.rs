@@ -49,7 +49,9 @@ pub(super) async fn run(
             report.checks.extend(check_store(&hosting).await);
             report.checks.push(check_port(args.port).await);
             match &resolved {
-                Some(resolved) => look_at_models(&hosting, resolved, &args, &mut report, output).await,
+                Some(resolved) => {
+                    look_at_models(&hosting, resolved, &args, &mut report, output).await
+                }
                 None => report.checks.push(check(
                     CheckState::Ok,
                     "Models",
@@ -84,9 +86,8 @@ fn of_both_roles(args: &DoctorArgs) -> Vec<Setting> {
     let model = args.model.iter().flat_map(|model| {
         ["model.target", "model.optimizer"].map(|path| flag(path, "--model", model))
     });
-    let address = args.base_url.iter().map(|url| {
-        flag("model.openai_compatible_base_url", "--base-url", url)
-    });
+    let address =
+        args.base_url.iter().map(|url| flag("model.openai_compatible_base_url", "--base-url", url));
     model.chain(address).collect()
 }
 

@@ -176,6 +176,13 @@ fn describe(detail: &RunDetail, output: &Output) {
         ));
     }
     output.line(&format!("spend      {}", spend_line(&row.spend)));
+    for adapted in &view.adapted {
+        output.line(&format!("adapted    the {} {}", adapted.role, adapted.change));
+    }
+    for outage in &view.outages {
+        output
+            .line(&format!("outage     {} at {}: {}", outage.model, outage.endpoint, outage.error));
+    }
     for warning in &view.warnings {
         output.line(&format!("warning    {warning}"));
     }

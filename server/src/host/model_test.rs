@@ -146,7 +146,9 @@ impl Hosting {
             Ok(reply) => {
                 let is_new = |change: &&String| !known.contains(*change);
                 match reply.adaptations.iter().find(is_new) {
-                    Some(change) => (CheckState::Warning, format!("refused: {change}"), reply.attempts),
+                    Some(change) => {
+                        (CheckState::Warning, format!("refused: {change}"), reply.attempts)
+                    }
                     None => (CheckState::Ok, "accepted".to_owned(), reply.attempts),
                 }
             }

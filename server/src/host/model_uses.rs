@@ -180,7 +180,13 @@ impl Hosting {
 
 fn is_same(one: &ModelUse, other: &ModelUse) -> bool {
     let key = |of: &ModelUse| {
-        (of.role.clone(), of.backend.clone(), of.model.clone(), of.base_url.clone(), of.wire.clone())
+        (
+            of.role.clone(),
+            of.backend.clone(),
+            of.model.clone(),
+            of.base_url.clone(),
+            of.wire.clone(),
+        )
     };
     key(one) == key(other) && one.problem == other.problem
 }

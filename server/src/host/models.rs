@@ -4,7 +4,7 @@ use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
 use crate::config::{RoleKey, role_key, run_config};
-use skillopt_domain::api::WireRow;
+use skillopt_domain::api::{EndpointState, WireRow};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
@@ -25,6 +25,12 @@ impl Hosting {
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
         let secret = self.secret(config, role)?;
         model_with(config, role, (run, secret), &self.shared.endpoints)
+    }
+
+    /// What is known of each endpoint that this process has used.
+    #[must_use]
+    pub fn endpoints(&self) -> Vec<EndpointState> {
+        self.shared.endpoints.states()
     }
 
     /// The model of a role, only to look at it: no limiter of a running run is touched.

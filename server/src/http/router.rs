@@ -60,6 +60,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(config::check))
         .routes(routes!(config::import))
         .routes(routes!(config::export))
+        .routes(routes!(models::endpoints))
         .routes(routes!(adoptions::preview))
         .routes(routes!(adoptions::list, adoptions::adopt))
         .routes(routes!(adoptions::revert))

@@ -41,7 +41,11 @@ pub(super) async fn test_models(
         output.note(&format!(
             "making {} calls of at most 64 tokens{}; your provider may charge for them",
             n_real * (1 + further),
-            if probe { format!(", among them one a role for {}", PROBES.join(", ")) } else { String::new() }
+            if probe {
+                format!(", among them one a role for {}", PROBES.join(", "))
+            } else {
+                String::new()
+            }
         ));
     }
     let (target, optimizer) = tokio::join!(
@@ -97,7 +101,8 @@ impl ModelReport {
         let figure = self.test.as_ref().map_or_else(String::new, figure);
         let mut lines = vec![format!("{mark}  {label:22} {figure}")];
         let mut add = |text: String| lines.push(format!("      {text}"));
-        let at = if self.base_url.is_empty() { String::new() } else { format!(" at {}", self.base_url) };
+        let at =
+            if self.base_url.is_empty() { String::new() } else { format!(" at {}", self.base_url) };
         add(format!("{} by {}{at}", self.model, self.backend));
         match (&self.key, &self.key_place) {
             (Some(key), Some(place)) => add(format!("key {key}, found in {place}")),
