@@ -1,6 +1,7 @@
 //! Model backends behind the engine's `Model` port, simulated and recorded ones included. No other crate of ours speaks HTTP to a model. Keys and
 //! settings are handed in: this crate reads no environment and no files.
 
+mod breaker;
 pub mod cassette;
 mod http;
 mod limiter;
