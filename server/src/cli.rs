@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod follow;
 mod import;
+mod keys;
 mod narrate;
 mod output;
 mod prompts;
@@ -90,7 +91,8 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Eval(args) => eval::run(args, &data_dir, output).await,
         Command::Import(args) => import::run(args, &data_dir, output).await,
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
-        Command::Config(args) => config::run(args.command, output),
+        Command::Config(args) => config::run(args.command, &data_dir, output),
+        Command::Keys(args) => keys::run(args.command, &data_dir, output),
         Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };

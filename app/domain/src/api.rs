@@ -1,8 +1,12 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod endpoints;
 mod evidence;
+mod models;
 
+pub use endpoints::*;
 pub use evidence::*;
+pub use models::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;

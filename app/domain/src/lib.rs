@@ -26,6 +26,7 @@ pub mod markdown;
 pub mod matrix;
 pub mod noise;
 pub mod origin;
+pub mod outage;
 pub mod outcome;
 pub mod prompt;
 pub mod proposal;

@@ -7,11 +7,13 @@ use skillopt_domain::config::Effort;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
 use skillopt_domain::spend::{Role, Usage};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Who speaks in a message.
@@ -393,6 +395,12 @@ pub trait Model: Send + Sync + Debug {
 
     /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase;
+
+    /// Tells when the endpoint behind the model stops answering (an outage) and when it answers again (`None`).
+    /// A model without an endpoint has nothing to tell.
+    fn outages(&self) -> Option<watch::Receiver<Option<Outage>>> {
+        None
+    }
 
     /// Answers. Retries by itself; gives up with [`ModelErrorKind::Cancelled`] when `cancel` fires, which is
     /// some time after the run was cancelled.

@@ -1,10 +1,11 @@
 //! Model backends behind the engine's `Model` port, simulated and recorded ones included. No other crate of ours speaks HTTP to a model. Keys and
 //! settings are handed in: this crate reads no environment and no files.
 
+mod breaker;
 pub mod cassette;
+mod http;
 mod limiter;
 pub mod mock;
-mod openai_compatible;
 mod price;
 mod reasoning;
 mod refusal;
@@ -12,7 +13,7 @@ mod retry;
 mod secret;
 mod timer;
 
-pub use openai_compatible::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError};
 pub use reasoning::{Stripped, strip_reasoning};
 pub use refusal::is_refusal;
 pub use secret::Secret;

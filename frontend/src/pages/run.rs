@@ -16,6 +16,7 @@ mod header;
 mod in_view;
 mod now;
 mod origin;
+mod outage_words;
 pub(crate) mod parts;
 mod prompts;
 mod ranked_table;

@@ -143,7 +143,7 @@ async fn tell(
                     // Pauses and ends of earlier attempts are no news.
                     continue;
                 }
-                let lines = narrator.lines(&event.kind);
+                let lines = narrator.lines(&event.kind, event.at_ms);
                 match &bars {
                     Some(bars) => {
                         bars.event(&event.kind);

@@ -2,7 +2,7 @@
 
 use super::Hosting;
 use super::inputs::{Inputs, problem};
-use crate::config::{BadConfig, api_key_variable, run_config};
+use crate::config::{BadConfig, RoleKey, run_config, withheld_key};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
@@ -89,17 +89,25 @@ impl Hosting {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);
         }
-        let key = api_key_variable(&self.shared.env, role, &model.api_key_env, &model.base_url);
-        let detail = key.map_or_else(
-            || {
-                format!(
-                    "No key is sent. To send one to this address, name its variable in \
-                     model.{role}_api_key_env, or set the address by the environment too."
-                )
-            },
-            |variable| format!("The key in {variable} is sent to this address."),
-        );
-        ok(label, format!("{} at {}", model.model, model.base_url), &detail)
+        let figure = format!("{} at {}", model.model, model.base_url);
+        match self.role_key(config, role).ok().flatten() {
+            Some(RoleKey { variable, place }) => {
+                let detail = format!("The key {variable} in {place} is sent to this address.");
+                ok(label, figure, &detail)
+            }
+            None => {
+                let withheld = withheld_key(&self.shared.env, role);
+                let state = if withheld.is_some() { CheckState::Warning } else { CheckState::Ok };
+                let detail = withheld.unwrap_or_else(|| {
+                    format!(
+                        "To send one to this address, name its variable in model.{role}_api_key_env, or set the \
+                         address beside the key."
+                    )
+                });
+                let detail = format!("No key is sent. {detail}");
+                Check { label: label.to_owned(), state, figure, detail }
+            }
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! The models of a run: adapters from their config, with keys from the environment.
+//! The models of a run: adapters from their config, with keys from where the user keeps them.
 
 use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
-use crate::config::{api_key_variable, run_config};
-use skillopt_domain::api::WireRow;
+use crate::config::{RoleKey, role_key, run_config};
+use skillopt_domain::api::{EndpointState, WireRow};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
@@ -27,6 +27,12 @@ impl Hosting {
         model_with(config, role, (run, secret), &self.shared.endpoints)
     }
 
+    /// What is known of each endpoint that this process has used.
+    #[must_use]
+    pub fn endpoints(&self) -> Vec<EndpointState> {
+        self.shared.endpoints.states()
+    }
+
     /// The model of a role, only to look at it: no limiter of a running run is touched.
     pub(super) fn model_to_describe(
         &self,
@@ -37,21 +43,33 @@ impl Hosting {
         model_with(config, role, (None, secret), &Endpoints::new())
     }
 
-    /// The key of a role; `None` when no variable holds one, as local servers allow.
+    /// The model of a role to look at, and where its key was found.
+    pub(crate) fn model_with_key(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<(Arc<dyn Model>, Option<RoleKey>), ConfigProblem> {
+        Ok((self.model_to_describe(config, role)?, self.role_key(config, role)?))
+    }
+
+    /// The key of a role; `None` when none is set, as local servers allow.
     fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
+        let key = self.role_key(config, role)?;
+        Ok(key.and_then(|key| self.shared.env.get(&key.variable)).and_then(Secret::new))
+    }
+
+    /// Where the key of a role was found.
+    pub(super) fn role_key(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<Option<RoleKey>, ConfigProblem> {
         let settings = config.role(role);
         if settings.is_simulated() {
             return Ok(None);
         }
-        let named = &settings.api_key_env;
-        match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
-            Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
-            None if named.is_empty() => Ok(None),
-            None => Err(problem(
-                &format!("model.{role}_api_key_env"),
-                format!("the environment variable {named} is not set"),
-            )),
-        }
+        role_key(&self.shared.env, role, &settings.api_key_env, &settings.base_url)
+            .map_err(|reason| problem(&format!("model.{role}_api_key_env"), reason))
     }
 
     /// What goes on the wire, by role; nothing when the config is not complete.

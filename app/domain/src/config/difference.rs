@@ -127,6 +127,7 @@ const BEARINGS: &[Row] = &[
         &[
             "model.target_timeout_seconds",
             "model.optimizer_timeout_seconds",
+            "model.total_timeout_seconds",
             "model.max_retries",
             "model.max_retry_after_seconds",
         ],

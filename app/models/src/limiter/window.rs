@@ -38,6 +38,15 @@ impl Window {
         self.limit
     }
 
+    /// As configured.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
     /// Another configured size. A window that was narrowed stays narrow.
     pub(super) fn resize(&mut self, size: usize) {
         let size = size.max(1);

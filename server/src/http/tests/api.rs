@@ -53,6 +53,7 @@ async fn openapi_describes_every_route() {
         "post /config/check",
         "post /config/import",
         "post /config/export",
+        "get /models/endpoints",
         "post /adoptions/preview",
         "get /adoptions",
         "post /adoptions",

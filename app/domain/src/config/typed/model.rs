@@ -36,6 +36,8 @@ pub struct ModelRole {
     pub token_limit_param: TokenLimitParam,
     /// Longest time of one attempt, in seconds.
     pub timeout_s: f64,
+    /// Longest time of one call with all its attempts and waits, in seconds.
+    pub total_timeout_s: f64,
     /// Further attempts after a failure that may pass.
     pub max_retries: u32,
     /// Longest wait that a provider may ask for, in seconds.
@@ -97,6 +99,7 @@ impl Reader<'_> {
                 _ => TokenLimitParam::Auto,
             },
             timeout_s: self.float(&format!("model.{role}_timeout_seconds")).unwrap_or(300.0),
+            total_timeout_s: self.float("model.total_timeout_seconds").unwrap_or(900.0),
             max_retries: self.count("model.max_retries"),
             max_retry_after_s: self.float("model.max_retry_after_seconds").unwrap_or(300.0),
             extra_body: self.json(&format!("model.{role}_extra_body")),

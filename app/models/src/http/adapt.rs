@@ -37,6 +37,18 @@ pub(crate) enum Adaptation {
     LeaveOut(String),
 }
 
+impl Adaptation {
+    /// In words for the record.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::NameLimit(name) => format!("sends {}", name.as_str()),
+            Self::LowerLimit(limit) => format!("asks for at most {limit} tokens"),
+            Self::LeaveOutTemperature => "leaves out temperature".to_owned(),
+            Self::LeaveOut(field) => format!("leaves out {field}"),
+        }
+    }
+}
+
 /// All changes that one model at one address needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Adaptations {
@@ -47,6 +59,22 @@ pub(crate) struct Adaptations {
 }
 
 impl Adaptations {
+    /// The changes one by one.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Adaptation> {
+        let temperature = self.without_temperature.then_some(Adaptation::LeaveOutTemperature);
+        self.limit_name
+            .map(Adaptation::NameLimit)
+            .into_iter()
+            .chain(self.highest_limit.map(Adaptation::LowerLimit))
+            .chain(temperature)
+            .chain(self.without.iter().cloned().map(Adaptation::LeaveOut))
+    }
+
+    /// In words for the record.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.each().map(|adaptation| adaptation.words()).collect()
+    }
+
     fn add(&mut self, adaptation: Adaptation) {
         match adaptation {
             Adaptation::NameLimit(name) => self.limit_name = Some(name),

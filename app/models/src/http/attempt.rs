@@ -11,6 +11,7 @@ use crate::retry::retry_after;
 use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Request, Response, StatusCode};
 use skillopt_engine::ports::{ChatRequest, Finish, ModelErrorKind};
+use std::time::Duration;
 
 /// Replies beyond this are refused.
 const MOST_REPLY_BYTES: usize = 16 * 1024 * 1024;
@@ -23,13 +24,14 @@ impl HttpModel {
         &self,
         request: &ChatRequest,
         body: &Body<'_>,
+        within: Duration,
     ) -> Result<Completion, Failure> {
         let bytes = serde_json::to_vec(body).map_err(|err| {
             Failure::new(ModelErrorKind::BadRequest, Again::Never, err.to_string())
         })?;
         let exchange = self.exchange(self.request(request, bytes));
-        tokio::time::timeout(self.timeout, exchange).await.unwrap_or_else(|_| {
-            let message = format!("no complete answer within {} s", self.timeout.as_secs_f64());
+        tokio::time::timeout(within, exchange).await.unwrap_or_else(|_| {
+            let message = format!("no complete answer within {} s", within.as_secs_f64());
             Err(Failure::new(ModelErrorKind::Timeout, Again::Backoff, message))
         })
     }
@@ -65,7 +67,10 @@ impl HttpModel {
             self.read(&mut response, MOST_ERROR_BYTES).await?;
         let body = ErrorBody::parse(&bytes);
         if status == StatusCode::BAD_REQUEST && body.is_content_filter() {
-            return Ok(Completion { text: body.words(), finish: Finish::Refused, usage: None });
+            // These words are kept as the answer, so they are masked like those of an error.
+            let words = body.words();
+            let text = self.secret.as_ref().map_or_else(|| words.clone(), |key| key.mask(&words));
+            return Ok(Completion { text, finish: Finish::Refused, usage: None });
         }
         if status == StatusCode::BAD_REQUEST && body.says_limit_was_reached() {
             let message = body.words();
@@ -96,7 +101,8 @@ impl HttpModel {
     }
 
     fn broken(&self, error: reqwest::Error) -> Failure {
-        let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
+        let is_outage = error.is_connect();
+        let what = if is_outage { "cannot connect to" } else { "lost the connection to" };
         let error = error.without_url();
         let words = causes(&error);
         let message = format!("{what} {}: {words}", self.address.host);
@@ -107,7 +113,7 @@ impl HttpModel {
                 Failure::new(ModelErrorKind::BadRequest, Again::Never, message)
             }
             _ if error.is_timeout() => Failure::new(ModelErrorKind::Timeout, again, message),
-            _ => Failure::new(ModelErrorKind::Connection, again, message),
+            _ => Failure { is_outage, ..Failure::new(ModelErrorKind::Connection, again, message) },
         }
     }
 

@@ -28,12 +28,14 @@ use request::WirePolicy;
 use reqwest::Client;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use serde_json::{Map, Value, json};
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// One role's model behind an HTTP address.
@@ -44,6 +46,7 @@ pub struct HttpModel {
     headers: HeaderMap,
     send_headers: bool,
     timeout: Duration,
+    total_timeout: Duration,
     max_retries: u32,
     max_retry_after: Duration,
     prices: Option<Prices>,
@@ -88,6 +91,7 @@ impl HttpModel {
             headers,
             send_headers: config.send_headers,
             timeout: seconds(config.timeout_s),
+            total_timeout: seconds(config.total_timeout_s),
             max_retries: config.max_retries,
             max_retry_after: seconds(config.max_retry_after_s),
             prices: Prices::of(config),
@@ -133,6 +137,10 @@ impl Model for HttpModel {
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
             cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),
         }
+    }
+
+    fn outages(&self) -> Option<watch::Receiver<Option<Outage>>> {
+        Some(self.limiter.outages())
     }
 
     /// The sample index does not go on the wire: a real model draws anew by itself.

@@ -1,6 +1,6 @@
 //! Writes the body of a request, with what was learned about the provider applied. Pure.
 
-use super::adapt::{Adaptations, LimitName, Sent};
+use super::adapt::{Adaptation, Adaptations, LimitName, Sent};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 use skillopt_domain::config::TokenLimitParam;
@@ -73,20 +73,13 @@ impl<'a> Body<'a> {
 
     /// What was changed about this request, in words for the record.
     pub(crate) fn changes(&self) -> Vec<String> {
-        let mut changes = Vec::new();
-        if self.policy.limit_param == TokenLimitParam::Auto && self.learned.limit_name.is_some() {
-            changes.push(format!("sends {}", self.limit_name.as_str()));
-        }
-        if self.limit < self.asked_limit {
-            changes.push(format!("asks for at most {} tokens", self.limit));
-        }
-        if self.policy.temperature.is_some() && self.temperature().is_none() {
-            changes.push("leaves out temperature".to_owned());
-        }
-        let left_out =
-            self.policy.extra.keys().filter(|field| self.learned.without.contains(*field));
-        changes.extend(left_out.map(|field| format!("leaves out {field}")));
-        changes
+        let concerns = |adaptation: &Adaptation| match adaptation {
+            Adaptation::NameLimit(_) => self.policy.limit_param == TokenLimitParam::Auto,
+            Adaptation::LowerLimit(_) => self.limit < self.asked_limit,
+            Adaptation::LeaveOutTemperature => self.policy.temperature.is_some(),
+            Adaptation::LeaveOut(field) => self.policy.extra.contains_key(field),
+        };
+        self.learned.each().filter(concerns).map(|adaptation| adaptation.words()).collect()
     }
 }
 

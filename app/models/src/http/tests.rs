@@ -4,6 +4,7 @@ mod adapting;
 mod connections;
 mod failures;
 mod limits;
+mod outages;
 mod setup;
 
 use super::*;
@@ -109,6 +110,7 @@ fn config(base_url: &str) -> ModelRole {
         timeout_s: 30.0,
         max_retries: 5,
         max_retry_after_s: 300.0,
+        total_timeout_s: 900.0,
         extra_body: None,
         price_in: None,
         price_out: None,

@@ -4,11 +4,12 @@
 use super::adapt::Learned;
 use super::address::{Address, Transport};
 use super::setup::SetupError;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Place};
 use crate::retry::Jitter;
 use crate::secret::Secret;
 use crate::timer::{SystemTimer, Timer};
 use reqwest::{Client, redirect};
+use skillopt_domain::api::EndpointState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -81,9 +82,29 @@ impl Endpoints {
                 Arc::clone(known.get())
             }
             Entry::Vacant(free) => {
-                Arc::clone(free.insert(Arc::new(Limiter::new(size, Arc::clone(&self.timer)))))
+                let place = Place { address: address.public.clone(), model: model.to_owned() };
+                let limiter = Limiter::new(place, size, Arc::clone(&self.timer));
+                Arc::clone(free.insert(Arc::new(limiter)))
             }
         }
+    }
+
+    /// What is known of each endpoint, sorted by address, model and key.
+    #[must_use]
+    pub fn states(&self) -> Vec<EndpointState> {
+        let mut states: Vec<EndpointState> = lock(&self.limiters)
+            .iter()
+            .map(|(key, limiter)| {
+                let learned = lock(&self.learned).get(&key.model).map(|learned| learned.snapshot());
+                EndpointState {
+                    key: key.key_fingerprint.clone(),
+                    adaptations: learned.map(|learned| learned.words()).unwrap_or_default(),
+                    ..limiter.describe()
+                }
+            })
+            .collect();
+        states.sort_by(|a, b| (&a.address, &a.model, &a.key).cmp(&(&b.address, &b.model, &b.key)));
+        states
     }
 
     /// What was learned about a model.

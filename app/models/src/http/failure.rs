@@ -16,6 +16,8 @@ pub(crate) struct Failure {
     pub(crate) billed: Option<Usage>,
     /// What the provider said against the request, if a changed request might do.
     pub(crate) complaint: Option<Complaint>,
+    /// Nobody was there to take the request, whatever was in it.
+    pub(crate) is_outage: bool,
 }
 
 /// Whether another attempt may help.
@@ -50,8 +52,22 @@ impl Failure {
         }
     }
 
+    /// The endpoint failed and may do better later. Only with `is_outage` it is certain that another request would
+    /// have failed as well.
+    pub(crate) fn is_of_endpoint(&self) -> bool {
+        let kinds = [ModelErrorKind::Connection, ModelErrorKind::Timeout, ModelErrorKind::Server];
+        kinds.contains(&self.kind) && matches!(self.again, Again::Backoff | Again::After(_))
+    }
+
     pub(crate) fn new(kind: ModelErrorKind, again: Again, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), again, billed: None, complaint: None }
+        Self {
+            kind,
+            message: message.into(),
+            again,
+            billed: None,
+            complaint: None,
+            is_outage: false,
+        }
     }
 }
 
@@ -125,7 +141,11 @@ pub(crate) fn classify(refusal: Refusal<'_>) -> Failure {
         429 => within_limit(fail(ModelErrorKind::RateLimited, again), refusal.longest_wait),
         408 => within_limit(fail(ModelErrorKind::Timeout, again), refusal.longest_wait),
         409 | 425 | 500.. => {
-            within_limit(fail(ModelErrorKind::Server, again), refusal.longest_wait)
+            let failure = Failure {
+                is_outage: matches!(refusal.status, 502..=504 | 520..=530),
+                ..fail(ModelErrorKind::Server, again)
+            };
+            within_limit(failure, refusal.longest_wait)
         }
         _ => Failure {
             complaint: matches!(refusal.status, 400 | 422)

@@ -6,6 +6,7 @@ use super::error_body::shorten;
 use super::failure::{Again, Failure};
 use super::request::Body;
 use super::response::Completion;
+use crate::limiter::{GaveUp, Patience, Permit};
 use crate::retry::{backoff, spread};
 use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
@@ -35,6 +36,9 @@ pub(crate) struct Call<'a> {
     billed: Usage,
     /// Such attempts.
     billed_answers: u32,
+    /// Time that counts against `model.total_timeout_seconds`: attempts, and waits that the endpoint is the reason
+    /// of. The wait for a place is not one: others are answered meanwhile.
+    spent: Duration,
 }
 
 enum Next {
@@ -55,6 +59,7 @@ impl<'a> Call<'a> {
             answers_before: 0,
             billed,
             billed_answers: 0,
+            spent: Duration::ZERO,
         }
     }
 
@@ -65,7 +70,10 @@ impl<'a> Call<'a> {
                 Next::Reply(reply) => return Ok(reply),
                 Next::GiveUp(error) => return Err(error),
                 Next::Attempt { after } if after.is_zero() => {}
-                Next::Attempt { after } => self.model.endpoints.timer().sleep(after).await,
+                Next::Attempt { after } => {
+                    self.spent += after;
+                    self.model.endpoints.timer().sleep(after).await;
+                }
             }
         }
     }
@@ -77,28 +85,71 @@ impl<'a> Call<'a> {
 
     async fn attempt(&mut self) -> Next {
         let (model, request) = (self.model, self.request);
-        let permit = model.limiter.acquire().await;
+        let permit = match model.limiter.acquire(self.patience()).await {
+            Ok(permit) => permit,
+            Err(gave_up) => return Next::GiveUp(self.not_called(gave_up)),
+        };
+        self.spent += permit.waited();
         if self.attempts == 0 {
             self.answers_before = model.limiter.answers();
         }
         let learned = model.learned.snapshot();
         let body = Body::new(&model.policy, &request.messages, request.max_tokens, &learned);
         self.attempts += 1;
-        let start = Instant::now();
-        let end = model.attempt(request, &body).await;
+        let (start, began) = (Instant::now(), model.endpoints.timer().monotonic());
+        let end = model.attempt(request, &body, model.timeout.min(self.left())).await;
+        self.spent += model.endpoints.timer().monotonic().saturating_sub(began);
         match end {
             Ok(completion) => {
                 permit.answered();
                 Next::Reply(self.reply(completion, start.elapsed(), &body))
             }
             Err(failure) => {
-                let wait = failure.again.named_wait();
-                if failure.is_one_too_many() {
-                    permit.refused(wait);
-                } else {
-                    drop(permit);
-                }
+                self.settle(permit, &failure);
                 self.after(&failure, start.elapsed(), &body)
+            }
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.model.total_timeout.saturating_sub(self.spent)
+    }
+
+    fn patience(&self) -> Patience {
+        let outage = (!self.is_preflight()).then_some(self.model.total_timeout);
+        Patience { left: self.left(), outage }
+    }
+
+    fn is_preflight(&self) -> bool {
+        self.request.purpose == Purpose::Preflight
+    }
+
+    /// Tells the limiter what the failure says about the endpoint.
+    fn settle(&self, permit: Permit<'_>, failure: &Failure) {
+        let wait = failure.again.named_wait();
+        if failure.is_of_endpoint() {
+            permit.failed(&self.safe(&failure.message), wait);
+        } else if failure.is_one_too_many() {
+            permit.refused(wait);
+        } else if failure.kind != ModelErrorKind::Connection {
+            permit.replied();
+        }
+    }
+
+    /// The error of a call whose patience ended while the endpoint took none.
+    fn not_called(&self, gave_up: GaveUp) -> ModelError {
+        let (host, total) = (&self.model.address.host, self.model.total_timeout.as_secs_f64());
+        let allowed = format!("a call may take {total} s in all (model.total_timeout_seconds)");
+        match gave_up.down_for {
+            Some(down_for) => {
+                let seconds = down_for.as_secs();
+                let last = self.model.limiter.last_outage_error();
+                let message = format!("{host} has not answered for {seconds} s, {allowed}: {last}");
+                self.error(ModelErrorKind::Connection, &message)
+            }
+            None => {
+                let message = format!("{host} asks to wait for longer than that: {allowed}");
+                self.error(ModelErrorKind::RateLimited, &message)
             }
         }
     }
@@ -108,9 +159,7 @@ impl<'a> Call<'a> {
             self.billed_answers += 1;
             self.billed += usage;
         }
-        if self.request.purpose == Purpose::Preflight
-            && failure.kind == ModelErrorKind::ReasoningOnly
-        {
+        if self.is_preflight() && failure.kind == ModelErrorKind::ReasoningOnly {
             return Next::Reply(self.sign_of_life(latency, body));
         }
         if self.adapt(failure, body) {
@@ -123,8 +172,21 @@ impl<'a> Call<'a> {
             attempt = self.attempts,
             "model call failed"
         );
+        if failure.kind != ModelErrorKind::RateLimited {
+            let words = self.safe(&failure.message);
+            self.model.limiter.note_error(failure.kind.as_str(), &words);
+        }
         match self.wait_after(failure.again) {
-            Some(after) => Next::Attempt { after },
+            Some(after) if after < self.left() => Next::Attempt { after },
+            Some(_) => {
+                let (spent, total) = (self.spent, self.model.total_timeout.as_secs_f64());
+                let message = format!(
+                    "gave up after {} s, a call may take {total} s in all (model.total_timeout_seconds): {}",
+                    spent.as_secs(),
+                    failure.message
+                );
+                Next::GiveUp(self.error(failure.kind, &message))
+            }
             None => Next::GiveUp(self.error(failure.kind, &failure.message)),
         }
     }
@@ -141,24 +203,31 @@ impl<'a> Call<'a> {
     }
 
     /// An endpoint that is busy with others refuses nothing for good: a refusal counts only if nobody was
-    /// answered since the call's last failure, or since it began.
+    /// answered since the call's last failure, or since it began. And an outage is no fault of the call: while it
+    /// lasts, only the time counts. Other failures of the endpoint may come from this very request.
     fn count_failure(&mut self, failure: &Failure) {
         let answers = self.model.limiter.answers();
         let others_got_through = answers != self.answers_before;
         self.answers_before = answers;
-        if !(failure.is_one_too_many() && others_got_through) {
+        let is_busy = failure.is_one_too_many() && others_got_through;
+        let is_outage = failure.is_outage
+            && self.model.limiter.is_down()
+            && self.retries() > 0
+            && !self.is_preflight();
+        if !is_busy && !is_outage {
             self.failures += 1;
         }
+    }
+
+    fn retries(&self) -> u32 {
+        let retries = self.model.max_retries;
+        if self.is_preflight() { retries.min(PREFLIGHT_RETRIES) } else { retries }
     }
 
     /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named holds
     /// this call; whether it holds the endpoint is the limiter's to say.
     fn wait_after(&mut self, again: Again) -> Option<Duration> {
-        let retries = match self.request.purpose {
-            Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
-            _ => self.model.max_retries,
-        };
-        if self.failures > retries || self.attempts >= MOST_ATTEMPTS {
+        if self.failures > self.retries() || self.attempts >= MOST_ATTEMPTS {
             return None;
         }
         let backoff = || backoff(self.failures.max(1), self.model.endpoints.jitter());
@@ -180,8 +249,12 @@ impl<'a> Call<'a> {
         });
         let cost =
             usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
+        let text = match &self.model.secret {
+            Some(secret) => secret.mask_answer(completion.text),
+            None => completion.text,
+        };
         ChatReply {
-            text: completion.text,
+            text,
             finish: completion.finish,
             usage,
             cost_usd_micros: cost,
@@ -201,8 +274,7 @@ impl<'a> Call<'a> {
     }
 
     fn error(&self, kind: ModelErrorKind, message: &str) -> ModelError {
-        let masked = self.model.secret.as_ref().map(|secret| secret.mask(message));
-        let message = shorten(masked.as_deref().unwrap_or(message), MOST_MESSAGE_CHARS);
+        let message = self.safe(message);
         let prices = self.model.prices;
         let billed = Billed {
             answers: self.billed_answers,
@@ -210,5 +282,11 @@ impl<'a> Call<'a> {
             cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
         };
         ModelError { kind, message, attempts: self.attempts, billed }
+    }
+
+    /// A provider's words, shortened and without the key.
+    fn safe(&self, words: &str) -> String {
+        let masked = self.model.secret.as_ref().map(|secret| secret.mask(words));
+        shorten(masked.as_deref().unwrap_or(words), MOST_MESSAGE_CHARS)
     }
 }
