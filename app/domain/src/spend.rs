@@ -43,6 +43,34 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens written.
     pub completion_tokens: u64,
+    /// Of the tokens read, those that the provider had cached; `None` when it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_prompt_tokens: Option<u64>,
+    /// Of the tokens written, those of reasoning; `None` when the provider does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Tokens read and written, with nothing known about caches and reasoning.
+    #[must_use]
+    pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
+        Self { prompt_tokens, completion_tokens, ..Self::default() }
+    }
+}
+
+impl AddAssign for Usage {
+    /// A part that only one side knows counts as far as it is known.
+    fn add_assign(&mut self, other: Self) {
+        let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
+            (None, None) => None,
+            _ => Some(left.unwrap_or_default() + right.unwrap_or_default()),
+        };
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.cached_prompt_tokens = sum(self.cached_prompt_tokens, other.cached_prompt_tokens);
+        self.reasoning_tokens = sum(self.reasoning_tokens, other.reasoning_tokens);
+    }
 }
 
 /// Totals over calls.

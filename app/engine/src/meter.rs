@@ -244,7 +244,7 @@ enum Wait {
 impl Admission<'_> {
     /// The call was answered.
     pub fn settle(self, role: Role, reply: &ChatReply) {
-        let Usage { prompt_tokens, completion_tokens } = reply.usage.unwrap_or_default();
+        let Usage { prompt_tokens, completion_tokens, .. } = reply.usage.unwrap_or_default();
         let spend = Spend {
             calls: 1,
             failed_attempts: u64::from(reply.attempts.saturating_sub(1)),
@@ -264,7 +264,7 @@ impl Admission<'_> {
 
     /// The call brought no answer that can be used. What the provider took for it counts all the same.
     pub fn settle_failed(self, role: Role, error: &ModelError) {
-        let Usage { prompt_tokens, completion_tokens } = error.billed.usage;
+        let Usage { prompt_tokens, completion_tokens, .. } = error.billed.usage;
         let mut state = self.meter.lock();
         let spend = state.spend.of_mut(role);
         spend.calls += u64::from(error.billed.answers);
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn c47_a_billed_failure_without_a_price_makes_the_cost_unknown() {
-        let usage = Usage { prompt_tokens: 30, completion_tokens: 3 };
+        let usage = Usage::new(30, 3);
         let unknown = spend_of(Billed { answers: 3, usage, cost_usd_micros: None });
         assert_eq!((unknown.calls, unknown.unpriced_calls), (3, 3));
         assert_eq!(unknown.known_cost_usd_micros(), None);

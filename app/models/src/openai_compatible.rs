@@ -125,10 +125,10 @@ impl Model for HttpModel {
         const FRAME_TOKENS: usize = 8;
         let prompt =
             request.messages.iter().map(|message| message.content.len().div_ceil(2) + FRAME_TOKENS);
-        let usage = Usage {
-            prompt_tokens: u64::try_from(prompt.sum::<usize>()).unwrap_or(u64::MAX),
-            completion_tokens: u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
-        };
+        let usage = Usage::new(
+            u64::try_from(prompt.sum::<usize>()).unwrap_or(u64::MAX),
+            u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
+        );
         WorstCase {
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
             cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),

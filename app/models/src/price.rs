@@ -54,14 +54,14 @@ mod tests {
 
     #[test]
     fn c47_cost_is_exact_and_rounded_up() {
-        let usage = Usage { prompt_tokens: 1_000, completion_tokens: 1 };
+        let usage = Usage::new(1_000, 1);
         assert_eq!(prices(0.15, 0.6).cost_usd_micros(usage), 151);
         assert_eq!(prices(3.0, 15.0).cost_usd_micros(usage), 3_015);
     }
 
     #[test]
     fn c47_a_free_model_costs_zero_and_that_is_known() {
-        let usage = Usage { prompt_tokens: 1_000, completion_tokens: 1 };
+        let usage = Usage::new(1_000, 1);
         assert_eq!(prices(0.0, 0.0).cost_usd_micros(usage), 0);
     }
 

@@ -94,13 +94,15 @@ pub(super) async fn preflight(run: &Run<'_>) -> Result<(), TrainError> {
 #[must_use]
 pub fn preflight_request() -> ChatRequest {
     ChatRequest {
-        messages: vec![
-            Message::system("You are asked whether you can be reached."),
-            Message::user("Reply with the single word OK."),
-        ],
         max_tokens: Some(64),
-        purpose: Purpose::Preflight,
-        phase: "preflight".to_owned(),
+        ..ChatRequest::new(
+            Purpose::Preflight,
+            "preflight",
+            vec![
+                Message::system("You are asked whether you can be reached."),
+                Message::user("Reply with the single word OK."),
+            ],
+        )
     }
 }
 
