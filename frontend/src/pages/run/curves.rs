@@ -245,7 +245,7 @@ fn SpendCharts(
 
 /// What notes are made of.
 #[derive(Clone, Copy)]
-pub(super) struct NotesAsked {
+pub(crate) struct NotesAsked {
     run: RunState,
     steps: Memo<Vec<StepSummary>>,
 }

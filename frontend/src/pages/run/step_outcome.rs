@@ -62,7 +62,7 @@ fn made_of(item: Item, applied: usize, n_notes: u32) -> String {
 
 /// Two texts of a run, before and after a change.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     run: RunState,
     texts: StoredValue<(Sha256Hex, Sha256Hex)>,
 }
