@@ -15,7 +15,6 @@ pub(crate) mod markdown;
 pub(crate) mod numbers;
 pub(crate) mod protected;
 pub(crate) mod run_cells;
-pub(crate) mod seen;
 pub(crate) mod spark;
 pub(crate) mod stages;
 pub(crate) mod states;

@@ -1,7 +1,7 @@
 //! The Curves tab: is it improving, which steps won, what it takes. All charts share one cross-line and one zoom.
 
 use super::charts_data as data;
-use super::parts::{run_curves_costs, run_curves_notes};
+use super::costs::run_costs;
 use super::query::{QueryValue, query_value};
 use super::stands_out::{Note, notes};
 use super::state::{RunState, running_step};
@@ -16,7 +16,6 @@ use crate::charts::series::SmallPlot;
 use crate::components::dynamic::{CollectAny, dynamic, nothing, when};
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
-use crate::components::seen::when_near;
 use crate::components::states::Empty;
 use crate::fmt;
 use crate::state::load::Load;
@@ -86,7 +85,7 @@ fn Charts(run: RunState, steps: Vec<StepSummary>, zoom: Zoom) -> impl IntoView {
             <section class="panel" aria-labelledby="score-title">
                 <AllCharts run steps zoom/>
             </section>
-            {when_near(move || run_curves_costs::show(run))}
+            {run_costs(run)}
         }
         .into_any()
     };
@@ -151,7 +150,7 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
             <Small run plan=EDITS steps shown pointer of=|_, steps| data::edits(steps)/>
             <SpendCharts run steps shown pointer/>
             <Small run plan=ERRORS steps shown pointer of=|_, steps| data::error_share(steps)/>
-            {when_near(move || run_curves_notes::show(NotesAsked { run, steps }))}
+            <StandsOut run steps/>
         </div>
     }
 }
@@ -243,16 +242,8 @@ fn SpendCharts(
     })
 }
 
-/// What notes are made of.
-#[derive(Clone, Copy)]
-pub(crate) struct NotesAsked {
-    run: RunState,
-    steps: Memo<Vec<StepSummary>>,
-}
-
 #[component]
-pub(super) fn StandsOut(asked: NotesAsked) -> impl IntoView {
-    let NotesAsked { run, steps } = asked;
+fn StandsOut(run: RunState, steps: Memo<Vec<StepSummary>>) -> impl IntoView {
     let all = Memo::new(move || {
         run.view.with(|view| steps.with(|steps| notes(view, steps, &run.metric.get_value())))
     });

@@ -1,6 +1,5 @@
 //! Edits: the ranked table of a step, and one edit as a small diff.
 
-use super::parts::run_edit;
 use super::ranked_table::{RankedRow, ranked_table};
 use crate::components::diff_view::DiffView;
 use crate::fmt;
@@ -26,7 +25,7 @@ fn edit_row(report: EditReport) -> RankedRow {
         from: fmt::plural(u64::from(edit.support_count), "trajectory", "trajectories"),
         look: report.status.into(),
         is_quiet: report.status != EditStatus::Applied,
-        inner: Box::new(move || run_edit::show(StoredValue::new(edit.clone()))),
+        inner: Box::new(move || view! { <EditText edit=edit.clone()/> }.into_any()),
     }
 }
 

@@ -5,7 +5,7 @@ use super::epoch_words::{
     EpochEnd, asides, category_look, compared_words, memory_words, policy_words, update_words,
 };
 use super::state::RunState;
-use super::step_outcome::{candidate_diff, gate_part};
+use super::step_outcome::{CandidateDiff, gate_part};
 use super::step_words as words;
 use super::story_parts::{
     labelled, part, quoted, second, sentence, together, verdict_box, versions_link,
@@ -76,7 +76,7 @@ fn Change(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
     let shas = StoredValue::new((before, after));
     let diff = move || {
         let (before, after) = shas.get_value();
-        candidate_diff(run, before, after)
+        view! { <CandidateDiff run before after/> }.into_any()
     };
     let words = move || if is_open.get() { "Hide the change" } else { "Show the change" };
     view! {

@@ -2,9 +2,7 @@
 
 use super::adopt::{AdoptVersion, Adopting};
 use super::config::ConfigTab;
-use super::costs::run_costs;
-use super::curves::{CurvesTab, NotesAsked, StandsOut};
-use super::edits_table::EditText;
+use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
 use super::events::EventsTab;
 use super::now::RunNow;
@@ -14,7 +12,6 @@ use super::rerun::{RerunAsked, RerunDialog};
 use super::skill::SkillTab;
 use super::skill_blame::{BlameView, Blamed};
 use super::state::RunState;
-use super::step_outcome::{Candidate, CandidateDiff};
 use super::steps::StepsTab;
 use super::tab::RunTab;
 use super::tasks::TasksTab;
@@ -22,7 +19,6 @@ use super::trajectories::TrajectoriesTab;
 use crate::components::dynamic::nothing;
 use crate::parts::part::part;
 use leptos::prelude::*;
-use skillopt_domain::edit::Edit;
 
 part!(run_curves, RunState, |run| view! { <CurvesTab run/> }.into_any());
 part!(run_steps, RunState, |run| view! { <StepsTab run/> }.into_any());
@@ -36,12 +32,6 @@ part!(run_events, RunState, |run| view! { <EventsTab run/> }.into_any());
 
 // Above the tabs, with the curves only.
 part!(run_curves_now, RunState, |run| view! { <RunNow run/> }.into_any(), nothing);
-part!(run_curves_costs, RunState, run_costs);
-part!(run_curves_notes, NotesAsked, |asked| view! { <StandsOut asked/> }.into_any(), nothing);
-part!(run_candidate, Candidate, |of| view! { <CandidateDiff of/> }.into_any());
-part!(run_edit, StoredValue<Edit>, |edit| {
-    view! { <EditText edit=edit.get_value()/> }.into_any()
-});
 
 // While the run goes on: nothing to see, the other parts show what it brings.
 part!(

@@ -1,7 +1,6 @@
 //! The second half of a step's story: the candidate's text, the gate with the tasks that changed, time and cost.
 
 use super::costs::step_costs;
-use super::parts::run_candidate;
 use super::state::RunState;
 use super::step_story::StepFacts;
 use super::step_words as words;
@@ -12,7 +11,6 @@ use crate::components::diff_view::DiffView;
 use crate::components::dynamic::CollectAny;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::look::Look;
-use crate::components::seen::when_near;
 use crate::components::states::SkeletonRows;
 use crate::components::status::Status;
 use crate::fmt;
@@ -41,7 +39,13 @@ pub(super) fn candidate(run: RunState, facts: &StepFacts) -> Option<AnyView> {
     let made_of = made_of(Item::of(&facts.events), applied, n_notes.unwrap_or(0));
     let tokens = fmt::count(u64::from(tokens));
     let note = format!("{} + {made_of}, {tokens} tokens", facts.before_name());
-    Some(part("pencil", "Candidate", note, None, candidate_diff(run, before, sha)))
+    Some(part(
+        "pencil",
+        "Candidate",
+        note,
+        None,
+        view! { <CandidateDiff run before after=sha/> }.into_any(),
+    ))
 }
 
 /// What was added to the text before: edits, notes, or a whole new text.
@@ -60,23 +64,10 @@ fn made_of(item: Item, applied: usize, n_notes: u32) -> String {
     }
 }
 
-/// Two texts of a run, before and after a change.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate {
-    run: RunState,
-    texts: StoredValue<(Sha256Hex, Sha256Hex)>,
-}
-
-/// What a candidate changes, fetched when it comes into sight.
-pub(super) fn candidate_diff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> AnyView {
-    let of = Candidate { run, texts: StoredValue::new((before, after)) };
-    when_near(move || run_candidate::show(of))
-}
-
 #[component]
-pub(super) fn CandidateDiff(of: Candidate) -> impl IntoView {
+pub(super) fn CandidateDiff(run: RunState, before: Sha256Hex, after: Sha256Hex) -> impl IntoView {
     let texts = Load::new(move || {
-        let (id, (before, after)) = (of.run.id(), of.texts.get_value());
+        let (id, before, after) = (run.id(), before.clone(), after.clone());
         async move {
             let old = api::skill(&id, &before).await?;
             Ok::<_, api::ApiError>((old, api::skill(&id, &after).await?))
