@@ -30,7 +30,7 @@ part!(run_trajectories, RunState, |run| view! { <TrajectoriesTab run/> }.into_an
 part!(run_config, RunState, |run| view! { <ConfigTab run/> }.into_any());
 part!(run_events, RunState, |run| view! { <EventsTab run/> }.into_any());
 
-// Above the tabs, with the curves only.
+// Above the tabs, with the curves only: its bill in `make size` is that of the whole tab.
 part!(run_curves_now, RunState, |run| view! { <RunNow run/> }.into_any(), nothing);
 
 // While the run goes on: nothing to see, the other parts show what it brings.
