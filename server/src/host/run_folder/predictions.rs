@@ -1,5 +1,5 @@
 //! `predictions.jsonl` of a rollout set: what was said in each attempt, a line each. The Python system has a folder an
-//! attempt; making those takes longer than all else that an attempt costs here, so only a copy for it has them.
+//! attempt, which makes thousands of small files of a short run; so only a copy for it has them.
 
 use serde::{Deserialize, Serialize};
 use skillopt_engine::ports::{RolloutRecord, Speaker};
