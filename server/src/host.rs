@@ -21,7 +21,7 @@ mod preflight;
 mod prompt_change;
 mod prompts;
 mod resume;
-mod run_folder;
+pub(crate) mod run_folder;
 mod takeover;
 
 pub use cassette::CassetteFailure;

@@ -585,7 +585,7 @@ pub trait RunFolder: Send + Sync + Debug {
     /// [`StoreError`] with the path.
     async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
 
-    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    /// Writes `results.jsonl` and `predictions.jsonl` for a rollout set under the relative directory `dir`.
     ///
     /// # Errors
     /// [`StoreError`] with the path.
