@@ -4,10 +4,12 @@
 
 mod binary;
 mod config_and_import;
+mod crowd;
 mod eval;
 mod fake_server;
 mod http_serve;
 mod layers;
+mod load;
 mod modes;
 mod origins;
 mod prompts;
@@ -15,3 +17,4 @@ mod python_resume;
 mod replay;
 mod resume;
 mod training;
+mod two_runs;
