@@ -14,4 +14,5 @@ mod prompts;
 mod python_resume;
 mod replay;
 mod resume;
+mod secrets;
 mod training;
