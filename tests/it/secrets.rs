@@ -48,15 +48,25 @@ fn echoing() -> FakeServer {
                 Some((StatusCode::OK, json!({"choices": [choice], "usage": {}})))
             };
             match number % 60 {
-                7 => error(StatusCode::INTERNAL_SERVER_ERROR, format!("upstream got {key}"), "server"),
+                7 => error(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    format!("upstream got {key}"),
+                    "server",
+                ),
                 14 => error(
                     StatusCode::BAD_GATEWAY,
                     format!("GET /?api_key={}", key.replace('-', "%2D")),
                     "server",
                 ),
-                21 => error(StatusCode::SERVICE_UNAVAILABLE, format!("your key is {}…", &key[..14]), "x"),
+                21 => error(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    format!("your key is {}…", &key[..14]),
+                    "x",
+                ),
                 _ if seen.purpose != "qa" => None,
-                28 => error(StatusCode::BAD_REQUEST, format!("refused for {key}"), "content_filter"),
+                28 => {
+                    error(StatusCode::BAD_REQUEST, format!("refused for {key}"), "content_filter")
+                }
                 35 => says(format!("<answer>{key}</answer>")),
                 42 => error(StatusCode::BAD_REQUEST, format!("no such thing for {key}"), "bad"),
                 _ => None,
@@ -160,7 +170,7 @@ fn no_planted_key_is_left_anywhere_after_a_run_whose_servers_echo_them() -> anyh
     let scene = Scene::set()?;
     let trained = scene.train()?;
     ensure!(trained.code == 0, "{}", trained.err);
-    let id = trained.json()?["run"].as_str().context("an id")?.to_owned();
+    let id = trained.json()?["run_id"].as_str().context("an id")?.to_owned();
 
     // Each role sent its own key, and only that: else there would be nothing to find.
     let sent = scene.server.seen();
@@ -187,7 +197,15 @@ fn no_planted_key_is_left_anywhere_after_a_run_whose_servers_echo_them() -> anyh
         // Every prompt and every reply, as they stand compressed in the store.
         &["runs", "cassette", &id],
         &["keys", "list"],
-        &["doctor", "--backend", "openai_compatible", "--model", "m", "--base-url", &scene.server.url],
+        &[
+            "doctor",
+            "--backend",
+            "openai_compatible",
+            "--model",
+            "m",
+            "--base-url",
+            &scene.server.url,
+        ],
     ];
     for words in exports {
         let said = scene.skillopt(words)?;
@@ -213,7 +231,7 @@ async fn the_api_tells_names_and_places_of_keys_and_nothing_else() -> anyhow::Re
     let scene = Scene::set()?;
     let trained = scene.train()?;
     ensure!(trained.code == 0, "{}", trained.err);
-    let id = trained.json()?["run"].as_str().context("an id")?.to_owned();
+    let id = trained.json()?["run_id"].as_str().context("an id")?.to_owned();
     let env = Environment::from_pairs([
         ("TARGET_OPENAI_COMPATIBLE_API_KEY", TARGET),
         ("OPTIMIZER_OPENAI_COMPATIBLE_API_KEY", OPTIMIZER),
@@ -260,13 +278,27 @@ async fn the_api_tells_names_and_places_of_keys_and_nothing_else() -> anyhow::Re
     ensure!(answers[3].1.contains(r#""latency_ms":0"#), "{}", answers[3].1);
     ensure!(answers[4].1.contains("not_found"), "{}", answers[4].1);
     let reads = [
-        "", "/events?limit=500", "/config", "/curves", "/steps", "/versions", "/rejected", "/tasks",
-        "/trajectories?limit=500", "/prompts",
+        "",
+        "/events?limit=500",
+        "/config",
+        "/curves",
+        "/steps",
+        "/versions",
+        "/rejected",
+        "/tasks",
+        "/trajectories?limit=500",
+        "/prompts",
     ];
     let reads = reads.iter().map(|part| format!("runs/{id}{part}"));
-    for path in reads.chain(["runs", "models", "models/endpoints", "config/presets"].map(str::to_owned)) {
+    for path in
+        reads.chain(["runs", "models", "models/endpoints", "config/presets"].map(str::to_owned))
+    {
         let answer = client.get(format!("{api}/{path}")).send().await?;
-        ensure!(answer.status().is_success() || path.ends_with("/steps"), "{path}: {}", answer.status());
+        ensure!(
+            answer.status().is_success() || path.ends_with("/steps"),
+            "{path}: {}",
+            answer.status()
+        );
         answers.push((path, answer.text().await?));
     }
     stop.cancel();
@@ -307,7 +339,11 @@ fn keys_are_set_listed_and_removed_without_a_word_of_them() -> anyhow::Result<()
         ensure!(said.code == 2 && !said.err.contains("sk-planted"), "{words:?}: {}", said.err);
     }
     let said = run(&["keys", "set", name, "--file"], &format!("{TARGET}\n"))?;
-    ensure!(said.code == 0 && !format!("{}{}", said.out, said.err).contains("planted"), "{}", said.err);
+    ensure!(
+        said.code == 0 && !format!("{}{}", said.out, said.err).contains("planted"),
+        "{}",
+        said.err
+    );
     let path = dir.path().join("data/.env");
     ensure!(fs::metadata(&path)?.permissions().mode() & 0o777 == 0o600);
     ensure!(fs::read_to_string(&path)?.contains(TARGET));
@@ -315,7 +351,10 @@ fn keys_are_set_listed_and_removed_without_a_word_of_them() -> anyhow::Result<()
     let listed = run(&["keys", "list", "--json"], "")?;
     ensure!(!listed.out.contains("planted"), "{}", listed.out);
     let rows = listed.json()?;
-    ensure!(rows[0]["name"] == name && rows[0]["place"] == format!("{}:1", path.display()), "{rows}");
+    ensure!(
+        rows[0]["name"] == name && rows[0]["place"] == format!("{}:1", path.display()),
+        "{rows}"
+    );
     ensure!(rows[0]["fingerprint"].as_str().is_some_and(|print| print.len() >= 8), "{rows}");
 
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;

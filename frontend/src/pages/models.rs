@@ -14,6 +14,7 @@ use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{SkeletonBlock, SkeletonRows};
 use crate::fmt;
 use crate::state::load::Load;
+use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
 use crate::state::query::query_value;
 use backends::Backends;
@@ -51,10 +52,17 @@ fn Full(models: Models) -> impl IntoView {
     let Models { uses, notes, backends } = models;
     let calls = Calls::new();
     let chosen = query_value::<String>("model");
+    let first = uses.iter().find(|one| one.problem.is_empty()).or(uses.first());
+    let first = first.map(|one| one.id.clone()).unwrap_or_default();
+    let ids: Vec<String> = uses.iter().map(|one| one.id.clone()).collect();
+    // An address may name a model that is not listed any more.
+    let shown = Memo::new(move || {
+        chosen.get().filter(|id| ids.contains(id)).unwrap_or_else(|| first.clone())
+    });
     let lede = sentence(&uses);
     let notes = notes.into_iter().map(|note| {
         view! {
-            <div class="callout" data-status="warning">
+            <div class="callout models__note" data-status="warning">
                 <Icon name="warning"/>
                 <div><span class="callout__title">"Keys were left out."</span>" "<span class="callout__text">{note}</span></div>
             </div>
@@ -63,14 +71,14 @@ fn Full(models: Models) -> impl IntoView {
     let uses = StoredValue::new(uses);
     view! {
         <Head/>
-        <p class="lede section__lede">
+        <p class="lede models__lede">
             <b>{lede}</b>
             " "
             <span>"Keys are named here, never shown and never stored."</span>
         </p>
         {notes.collect_any()}
-        <UsesTable uses=uses calls=calls chosen=chosen/>
-        <Detail uses=uses calls=calls chosen=chosen/>
+        <UsesTable uses=uses calls=calls shown=shown chosen=chosen/>
+        <Detail uses=uses calls=calls shown=shown/>
         <Endpoints/>
         <Backends ready=backends/>
     }

@@ -24,7 +24,12 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     browser.see("#model-title", "sim-target").await?;
     ensure!(browser.path().await?.starts_with("/settings/models"), "the page is another one");
     let _: Option<bool> = browser
-        .js(&format!("{row}.querySelector('button[aria-label^=\"Test call\"]').click(); return null"), [])
+        .js(
+            &format!(
+                "{row}.querySelector('button[aria-label^=\"Test call\"]').click(); return null"
+            ),
+            [],
+        )
         .await?;
     soon("the latency is told in the row", async || {
         let text: String = browser.js(&format!("return {row}.innerText"), []).await?;

@@ -21,7 +21,7 @@ pub(super) fn Backends(ready: Vec<BackendReady>) -> impl IntoView {
             </div>
             <div class="panel">
                 <div class="scroll-x" tabindex="0" role="region" aria-label="Backends">
-                    <table class="table">
+                    <table class="table models__backends">
                         <thead>
                             <tr>
                                 <th scope="col">"Backend"</th>

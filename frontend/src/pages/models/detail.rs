@@ -9,25 +9,21 @@ use crate::components::look::Look;
 use crate::components::states::ErrorCallout;
 use crate::components::status::Status;
 use crate::fmt;
-use crate::state::query::QueryValue;
+use crate::state::memo::Memo;
 use crate::time;
 use leptos::prelude::*;
 use skillopt_domain::api::{CheckState, ModelTest, ModelUse, Probe};
 
-/// The chosen model, or the first one that can be called.
+/// The model that is shown.
 #[component]
 pub(super) fn Detail(
     uses: StoredValue<Vec<ModelUse>>,
     calls: Calls,
-    chosen: QueryValue<String>,
+    shown: Memo<String>,
 ) -> impl IntoView {
     dynamic(move || {
-        let chosen = chosen.get();
-        let found = uses.with_value(|uses| {
-            let named = uses.iter().find(|one| chosen.as_deref() == Some(one.id.as_str()));
-            let first = || uses.iter().find(|one| one.problem.is_empty()).or_else(|| uses.first());
-            named.or_else(first).cloned()
-        });
+        let shown = shown.get();
+        let found = uses.with_value(|uses| uses.iter().find(|one| one.id == shown).cloned());
         found.map_or_else(nothing, |one| view! { <One one calls/> }.into_any())
     })
 }
@@ -102,9 +98,7 @@ fn test(one: &ModelUse, calls: Calls) -> AnyView {
             <button
                 class="button"
                 data-size="sm"
-                type="button"
-                title="Up to five further calls, one for each thing; your provider may charge for them"
-                disabled=move || calls.is_going(&for_state)
+                type="button"disabled=move || calls.is_going(&for_state)
                 on:click=handler(move |_| calls.make(&for_probe, true))
             >
                 "See what it accepts"
@@ -112,28 +106,32 @@ fn test(one: &ModelUse, calls: Calls) -> AnyView {
         }
         .into_any()
     });
+    let cost_note = (!one.is_simulated).then(|| {
+        let words = "A test call is one call. Seeing what it accepts takes up to five more. Your provider may charge for them.";
+        view! { <p class="small muted">{words}</p> }.into_any()
+    });
     let for_busy = id.clone();
     view! {
-        <section class="panel" aria-labelledby="test-title">
-            <div class="panel__head"><h3 id="test-title">"Test call"</h3></div>
-            <div class="panel__body stack" aria-live="polite">
-                {dynamic(move || said(calls.of(&told)))}
-                <div class="row">
-                    <button
-                        class="button"
-                        data-size="sm"
-                        type="button"
-                        disabled=move || calls.is_going(&for_busy)
-                        on:click=handler(move |_| calls.make(&id, false))
-                    >
-                        <Icon name="play"/>
-                        "Test call"
-                    </button>
-                    {probe}
-                </div>
-            </div>
-        </section>
-    }
+            <section class="panel" aria-labelledby="test-title">
+                <div class="panel__head"><h3 id="test-title">"Test call"</h3></div>
+                <div class="panel__body stack" aria-live="polite">
+                    {dynamic(move || said(calls.of(&told)))}
+                    <div class="row">
+                        <button
+                            class="button"
+                            data-size="sm"
+                            type="button"
+                            disabled=move || calls.is_going(&for_busy)
+                            on:click=handler(move |_| calls.make(&id, false))
+                        >
+                            <Icon name="play"/>
+                            "Test call"
+                        </button>                    {probe}
+                    </div>
+                    {cost_note}
+    </div>
+            </section>
+        }
     .into_any()
 }
 

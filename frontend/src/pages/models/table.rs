@@ -6,6 +6,7 @@ use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::status::{SimulatedBadge, Status};
 use crate::fmt;
+use crate::state::memo::Memo;
 use crate::state::query::QueryValue;
 use leptos::prelude::*;
 use skillopt_domain::api::ModelUse;
@@ -14,9 +15,11 @@ use skillopt_domain::api::ModelUse;
 pub(super) fn UsesTable(
     uses: StoredValue<Vec<ModelUse>>,
     calls: Calls,
+    shown: Memo<String>,
     chosen: QueryValue<String>,
 ) -> impl IntoView {
-    let rows = uses.with_value(|uses| uses.iter().map(|one| row(one, calls, chosen)).collect_any());
+    let rows =
+        uses.with_value(|uses| uses.iter().map(|one| row(one, calls, shown, chosen)).collect_any());
     view! {
         <div class="panel">
             <div class="scroll-x" tabindex="0" role="region" aria-label="Models">
@@ -27,7 +30,7 @@ pub(super) fn UsesTable(
                             <th scope="col">"Last test call"</th>
                             <th scope="col" class="hide-narrow">"Used by"</th>
                             <th scope="col" class="hide-narrow">"Key, by reference"</th>
-                            <th scope="col"><span class="visually-hidden">"Test call"</span></th>
+                            <th scope="col" class="hide-narrow"><span class="visually-hidden">"Test call"</span></th>
                         </tr>
                     </thead>
                     <tbody>{rows}</tbody>
@@ -40,12 +43,9 @@ pub(super) fn UsesTable(
     }
 }
 
-fn row(one: &ModelUse, calls: Calls, chosen: QueryValue<String>) -> AnyView {
-    let id = one.id.clone();
-    let (for_choice, for_mark) = (id.clone(), id.clone());
-    let is_chosen = move || {
-        if chosen.get().is_some_and(|chosen| chosen == for_mark) { "true" } else { "false" }
-    };
+fn row(one: &ModelUse, calls: Calls, shown: Memo<String>, chosen: QueryValue<String>) -> AnyView {
+    let (for_choice, for_mark) = (one.id.clone(), one.id.clone());
+    let is_chosen = move || if shown.get() == for_mark { "true" } else { "false" };
     let name = name_of(one);
     let choose = move |_| chosen.set(Some(for_choice.clone()));
     view! {
@@ -59,7 +59,7 @@ fn row(one: &ModelUse, calls: Calls, chosen: QueryValue<String>) -> AnyView {
             <td>{last_call(one, calls)}</td>
             <td class="hide-narrow">{used_by(one)}</td>
             <td class="hide-narrow">{key_of(one)}</td>
-            <td data-num>{test_button(one, calls, id)}</td>
+            <td class="hide-narrow" data-num>{test_button(one, calls, chosen)}</td>
         </tr>
     }
     .into_any()
@@ -120,27 +120,33 @@ fn key_of(one: &ModelUse) -> AnyView {
     .into_any()
 }
 
-fn test_button(one: &ModelUse, calls: Calls, id: String) -> Option<AnyView> {
+/// What the call says stands below, so the row is chosen too.
+fn test_button(one: &ModelUse, calls: Calls, chosen: QueryValue<String>) -> Option<AnyView> {
     if !one.problem.is_empty() {
         return None;
     }
+    let id = one.id.clone();
     let (for_state, label) = (id.clone(), format!("Test call to {} as {}", name_of(one), one.role));
     let for_busy = id.clone();
+    let call = move |_| {
+        chosen.set(Some(id.clone()));
+        calls.make(&id, false);
+    };
     Some(
         view! {
-            <button
-                class="button"
-                data-size="sm"
-                type="button"
-                aria-label=label
-                disabled=move || calls.is_going(&for_state)
-                aria-busy=move || calls.is_going(&for_busy).then_some("true")
-                on:click=handler(move |_| calls.make(&id, false))
-            >
-                <Icon name="play"/>
-                "Test call"
-            </button>
-        }
+                    <button
+                        class="button"
+                        data-size="sm"
+                        type="button"
+                        aria-label=label
+                        disabled=move || calls.is_going(&for_state)
+                        aria-busy=move || calls.is_going(&for_busy).then_some("true")
+                        on:click=handler(call)
+        >
+                        <Icon name="play"/>
+                        "Test call"
+                    </button>
+                }
         .into_any(),
     )
 }

@@ -35,7 +35,8 @@ async fn what_is_not_set_up_says_so_and_is_not_called() {
     assert!(!problem.contains("optimizer"), "the other role's faults stand there: {problem}");
     let answer = world.post("/api/v1/models/test", &json!({"id": "new.target"})).await;
     answer.is_problem(422, "bad_config");
-    for id in ["", "new", "new.judge", "../x.target", "0190a0c2-7b1e-7c33-8f00-0123456789ab.target"] {
+    for id in ["", "new", "new.judge", "../x.target", "0190a0c2-7b1e-7c33-8f00-0123456789ab.target"]
+    {
         let answer = world.post("/api/v1/models/test", &json!({"id": id})).await;
         answer.is_problem(404, "not_found");
     }
