@@ -9,7 +9,6 @@ use crate::config::{
     write_row,
 };
 use serde_json::json;
-use skillopt_domain::config::BACKENDS;
 use skillopt_models::Secret;
 use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal, Read};
@@ -31,7 +30,7 @@ pub(super) fn run(command: KeysCommand, data_dir: &Path, output: &Output) -> any
 fn names(env: &Environment) -> BTreeSet<String> {
     let in_files = env.files().iter().flat_map(|file| file.key_names());
     let in_keyring = env.keyring().into_iter().flat_map(Keyring::names);
-    let known = BACKENDS.iter().flat_map(|spec| key_variables(spec.kind));
+    let known = key_variables().into_iter();
     in_files.chain(in_keyring).map(str::to_owned).chain(known).collect()
 }
 

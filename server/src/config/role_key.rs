@@ -1,7 +1,6 @@
 //! Which key a role uses, and where it was found. A key goes only to the host that it is meant for.
 
 use super::environment::{Environment, prefix};
-use skillopt_domain::config::BackendKind;
 use skillopt_domain::spend::Role;
 use std::fmt;
 
@@ -80,30 +79,13 @@ pub(crate) fn withheld_key(env: &Environment, role: Role) -> Option<String> {
     })
 }
 
-/// The variables that are looked at for a backend's key when a config names none: the common one, then those of roles.
-pub(crate) fn key_variables(kind: BackendKind) -> Vec<String> {
-    let Some(family) = family(kind) else { return Vec::new() };
-    let own = Role::ALL.into_iter().map(|role| format!("{}_{family}_API_KEY", prefix(role)));
-    std::iter::once(format!("{family}_API_KEY")).chain(own).collect()
-}
-
-/// How the variables of a backend begin; `None` for one that sends no key.
-fn family(kind: BackendKind) -> Option<&'static str> {
-    match kind {
-        BackendKind::OpenaiChat => Some("AZURE_OPENAI"),
-        BackendKind::OpenaiCompatible => Some("OPENAI_COMPATIBLE"),
-        BackendKind::QwenChat => Some("QWEN_CHAT"),
-        BackendKind::MinimaxChat => Some("MINIMAX"),
-        BackendKind::AnthropicMessages => Some("ANTHROPIC"),
-        BackendKind::ClaudeChat
-        | BackendKind::ClaudeCodeExec
-        | BackendKind::CodexExec
-        | BackendKind::CursorExec
-        | BackendKind::CopilotChat
-        | BackendKind::CopilotExec
-        | BackendKind::Mock
-        | BackendKind::Replay => None,
-    }
+/// The variables that are looked at for a key when a config names none.
+pub(crate) fn key_variables() -> Vec<String> {
+    let own = Role::ALL.into_iter().flat_map(prefixes).map(|prefix| format!("{prefix}_API_KEY"));
+    let mut all: Vec<String> = own.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn prefixes(role: Role) -> [String; 2] {

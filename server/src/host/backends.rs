@@ -35,17 +35,31 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
 }
 
 fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
-    let variables = key_variables(kind);
-    let found = variables.iter().find_map(|name| Some((name, env.find(name)?)));
+    let family = family(kind);
+    let common = format!("{family}_API_KEY");
+    let of_family = key_variables().into_iter().filter(|name| name.contains(family));
+    let variables = std::iter::once(common.clone()).chain(of_family);
+    let found = variables.into_iter().find_map(|name| {
+        let place = env.find(&name)?.place;
+        Some(format!("{name} in {place}"))
+    });
     match found {
-        Some((name, found)) => (CheckState::Ok, format!("{name} in {}", found.place)),
+        Some(words) => (CheckState::Ok, words),
         None if matches!(kind, BackendKind::OpenaiCompatible | BackendKind::QwenChat) => {
             (CheckState::Ok, "no key found; a server on this machine needs none".to_owned())
         }
-        None => {
-            let name = variables.first().map_or("", String::as_str);
-            (CheckState::Warning, format!("no key found, such as {name}"))
-        }
+        None => (CheckState::Warning, format!("no key found, such as {common}")),
+    }
+}
+
+/// How the variables of a backend's key begin, after the role.
+fn family(kind: BackendKind) -> &'static str {
+    match kind {
+        BackendKind::OpenaiChat => "AZURE_OPENAI",
+        BackendKind::QwenChat => "QWEN_CHAT",
+        BackendKind::MinimaxChat => "MINIMAX",
+        BackendKind::AnthropicMessages => "ANTHROPIC",
+        _ => "OPENAI_COMPATIBLE",
     }
 }
 
