@@ -24,6 +24,8 @@ pub(crate) type Fault = Arc<dyn Fn(&Seen, usize) -> Option<(StatusCode, Value)> 
 pub(crate) struct Seen {
     pub(crate) purpose: String,
     pub(crate) phase: String,
+    /// As the header has it; empty when none was sent.
+    pub(crate) authorization: String,
 }
 
 /// A running server; it stops when dropped.
@@ -129,6 +131,7 @@ async fn answer(
     let seen = Seen {
         purpose: request.purpose.as_str().to_owned(),
         phase: header("x-skillopt-phase").unwrap_or_default(),
+        authorization: header("authorization").unwrap_or_default(),
     };
     let number = {
         let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,5 +16,6 @@ mod prompts;
 mod python_resume;
 mod replay;
 mod resume;
+mod secrets;
 mod training;
 mod two_runs;
