@@ -336,6 +336,10 @@ const fn names_of<const N: usize>(optimizers_only: bool) -> [&'static str; N] {
     names
 }
 
+/// The words of [`Effort::ALL`], for forms and messages.
+pub(super) const EFFORT_WORDS: [&str; 7] =
+    ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// How hard a model thinks before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -403,6 +407,11 @@ mod tests {
             let wire = serde_json::to_value(spec.kind).expect("a word");
             assert_eq!(wire, spec.name, "the stored word is the word in configs");
         }
+    }
+
+    #[test]
+    fn each_effort_has_its_word() {
+        assert_eq!(Effort::ALL.map(Effort::as_str), EFFORT_WORDS);
     }
 
     #[test]
