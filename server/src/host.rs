@@ -22,6 +22,7 @@ mod prompt_change;
 mod prompts;
 mod resume;
 mod run_folder;
+mod sign_in;
 mod takeover;
 
 pub use cassette::CassetteFailure;

@@ -2,10 +2,12 @@
 //!
 //! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
 
+mod backends;
 mod binary;
 mod config_and_import;
 mod eval;
 mod fake_server;
+mod fake_wire;
 mod http_serve;
 mod layers;
 mod modes;

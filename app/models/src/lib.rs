@@ -13,7 +13,7 @@ mod retry;
 mod secret;
 mod timer;
 
-pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError, TokenSource};
 pub use reasoning::{Stripped, strip_reasoning};
 pub use refusal::is_refusal;
 pub use secret::Secret;

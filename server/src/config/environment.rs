@@ -3,7 +3,7 @@
 use super::env_file::EnvFile;
 use super::keyring::Keyring;
 use super::role_key::KeyPlace;
-use skillopt_domain::config::{Origin, Place, Setting, Value};
+use skillopt_domain::config::{BackendKind, Origin, Place, Setting, Value};
 use skillopt_domain::spend::Role;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,6 +74,11 @@ impl Environment {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.find(name).map(|found| found.value)
+    }
+
+    /// The value of a variable of the process: what says which programs are run comes from nowhere else.
+    pub(crate) fn of_process_only(&self, name: &str) -> Option<&str> {
+        self.process.0.get(name).and_then(|value| set(value))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<Found<'_>> {
@@ -150,40 +155,101 @@ pub(super) fn backends(env: &Environment) -> Vec<Setting> {
     Role::ALL.into_iter().filter_map(of_role).collect()
 }
 
-/// Variables of a role whose backend is `openai_compatible`; the role's own form wins.
-pub(super) fn of_role(env: &Environment, role: Role) -> Vec<Setting> {
+/// Variables of a role that its backend has; the role's own form wins.
+pub(super) fn of_role(env: &Environment, role: Role, backend: BackendKind) -> Vec<Setting> {
+    let rows = rows_of(role, backend).into_iter();
+    rows.filter_map(|(path, names)| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let setting = first_set(env, path, &names)?;
+        let asks_for_nothing = setting.path.ends_with("temperature")
+            && matches!(
+                setting.value.to_string().to_ascii_lowercase().as_str(),
+                "none" | "off" | "null"
+            );
+        (!asks_for_nothing).then_some(setting)
+    })
+    .collect()
+}
+
+/// Keys with the variables that set them, the strongest first.
+fn rows_of(role: Role, backend: BackendKind) -> Vec<(String, Vec<String>)> {
     let own = prefix(role);
-    let max_tokens = match role {
-        Role::Target => "env.max_completion_tokens".to_owned(),
-        Role::Optimizer => "model.optimizer_max_completion_tokens".to_owned(),
+    let deployment = || format!("{own}_DEPLOYMENT");
+    let of_model = |names: Vec<String>| (format!("model.{role}"), names);
+    let both = |family: &str, name: &str| {
+        vec![format!("{own}_{family}_{name}"), format!("{family}_{name}")]
     };
-    let model = [
-        format!("{own}_OPENAI_COMPATIBLE_MODEL"),
-        format!("{own}_DEPLOYMENT"),
-        "OPENAI_COMPATIBLE_MODEL".to_owned(),
-    ];
-    let both_forms = |name: &str| {
-        [format!("{own}_OPENAI_COMPATIBLE_{name}"), format!("OPENAI_COMPATIBLE_{name}")]
-    };
-    let rows: [(String, Vec<String>); 5] = [
-        (format!("model.{role}"), model.to_vec()),
-        (format!("model.{role}_openai_compatible_base_url"), both_forms("BASE_URL").to_vec()),
-        (format!("model.{role}_temperature"), both_forms("TEMPERATURE").to_vec()),
-        (max_tokens, both_forms("MAX_TOKENS").to_vec()),
-        (format!("model.{role}_timeout_seconds"), both_forms("TIMEOUT_SECONDS").to_vec()),
-    ];
-    rows.into_iter()
-        .filter_map(|(path, names)| {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let setting = first_set(env, path, &names)?;
-            let asks_for_nothing = setting.path.ends_with("temperature")
-                && matches!(
-                    setting.value.to_string().to_ascii_lowercase().as_str(),
-                    "none" | "off" | "null"
-                );
-            (!asks_for_nothing).then_some(setting)
-        })
-        .collect()
+    let timeout = format!("model.{role}_timeout_seconds");
+    let temperature = format!("model.{role}_temperature");
+    match backend {
+        BackendKind::OpenaiCompatible => {
+            let family = "OPENAI_COMPATIBLE";
+            let max_tokens = match role {
+                Role::Target => "env.max_completion_tokens".to_owned(),
+                Role::Optimizer => "model.optimizer_max_completion_tokens".to_owned(),
+            };
+            let mut names = both(family, "MODEL");
+            names.insert(1, deployment());
+            vec![
+                of_model(names),
+                (format!("model.{role}_openai_compatible_base_url"), both(family, "BASE_URL")),
+                (temperature, both(family, "TEMPERATURE")),
+                (max_tokens, both(family, "MAX_TOKENS")),
+                (timeout, both(family, "TIMEOUT_SECONDS")),
+            ]
+        }
+        BackendKind::OpenaiChat => {
+            let of_azure = |name: &str| {
+                let mut names = both("AZURE_OPENAI", name);
+                names.insert(1, format!("AZURE_OPENAI_{own}_{name}"));
+                if name == "ENDPOINT" {
+                    names.push("OPENAI_BASE_URL".to_owned());
+                }
+                (format!("model.{role}_azure_openai_{}", name.to_ascii_lowercase()), names)
+            };
+            let names =
+                ["ENDPOINT", "API_VERSION", "AUTH_MODE", "AD_SCOPE", "MANAGED_IDENTITY_CLIENT_ID"];
+            let mut rows = vec![of_model(vec![deployment()])];
+            rows.extend(names.map(of_azure));
+            rows
+        }
+        BackendKind::QwenChat => {
+            let family = "QWEN_CHAT";
+            let key = |name: &str| {
+                (
+                    format!("model.{role}_qwen_chat_{}", name.to_ascii_lowercase()),
+                    both(family, name),
+                )
+            };
+            let mut names = both(family, "MODEL");
+            names.insert(1, deployment());
+            vec![
+                of_model(names),
+                key("BASE_URL"),
+                key("MAX_TOKENS"),
+                key("ENABLE_THINKING"),
+                key("THINKING_MODE"),
+                (temperature, both(family, "TEMPERATURE")),
+                (timeout, both(family, "TIMEOUT_SECONDS")),
+            ]
+        }
+        BackendKind::MinimaxChat => {
+            let names = ["REGION", "BASE_URL", "MAX_TOKENS", "TEMPERATURE", "ENABLE_THINKING"];
+            let key = |name: &str| {
+                let variable = format!("MINIMAX_{name}");
+                (format!("model.minimax_{}", name.to_ascii_lowercase()), vec![variable])
+            };
+            let mut rows = vec![of_model(vec![deployment()])];
+            rows.extend(names.map(key));
+            rows.push((timeout, vec!["MINIMAX_TIMEOUT_SECONDS".to_owned()]));
+            rows
+        }
+        BackendKind::AnthropicMessages => vec![
+            of_model(vec![deployment()]),
+            ("model.anthropic_base_url".to_owned(), vec!["ANTHROPIC_BASE_URL".to_owned()]),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 fn first_set(env: &Environment, path: String, names: &[&str]) -> Option<Setting> {

@@ -3,7 +3,8 @@
 use super::environment::{self, Environment};
 use super::file::{self, FileSettings};
 use skillopt_domain::config::{
-    Availability, ConfigProblem, Place, Resolved, RunConfig, Setting, Value, find_key, resolve,
+    Availability, BackendKind, ConfigProblem, Place, Resolved, RunConfig, Setting, Value, find_key,
+    resolve,
 };
 use skillopt_domain::spend::Role;
 use std::fmt;
@@ -114,8 +115,7 @@ fn check(
     settings.extend(environment::backends(env));
     let of_models = [Role::Target, Role::Optimizer]
         .into_iter()
-        .filter(|role| !is_simulated(*role, &settings, flags))
-        .flat_map(|role| environment::of_role(env, role));
+        .flat_map(|role| environment::of_role(env, role, backend_of(role, &settings, flags)));
     let of_models: Vec<Setting> = of_models.collect();
     settings.extend(of_models);
     settings.extend_from_slice(flags);
@@ -145,8 +145,8 @@ fn drop_overruled_backends(settings: &mut Vec<Setting>) {
     });
 }
 
-/// Variables of real models do not reach a role that is simulated.
-fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
+/// What serves a role: only the variables of that backend reach it, and none a role that is simulated.
+fn backend_of(role: Role, settings: &[Setting], flags: &[Setting]) -> BackendKind {
     let own = format!("model.{role}_backend");
     let chosen = |path: &str| {
         settings
@@ -159,9 +159,9 @@ fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
             })
             .map(|(_, value)| value.to_string())
     };
-    chosen(&own)
-        .or_else(|| chosen("model.backend"))
-        .is_some_and(|word| matches!(word.as_str(), "mock" | "replay"))
+    let of_role = chosen(&own).and_then(|word| BackendKind::parse(&word));
+    let of_both = || BackendKind::parse(&chosen("model.backend")?).map(|kind| kind.for_role(role));
+    of_role.or_else(of_both).unwrap_or(BackendKind::OpenaiCompatible)
 }
 
 fn is_blank(value: &Value) -> bool {

@@ -4,7 +4,7 @@ use super::Hosting;
 use super::inputs::{Inputs, problem};
 use crate::config::{BadConfig, RoleKey, run_config, withheld_key};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
-use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{AzureAuth, BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::spend::Role;
@@ -94,6 +94,13 @@ impl Hosting {
             Some(RoleKey { variable, place }) => {
                 let detail = format!("The key {variable} in {place} is sent to this address.");
                 ok(label, figure, &detail)
+            }
+            None if model.provider.azure_auth.may_use_token() => {
+                let source = match model.provider.azure_auth {
+                    AzureAuth::ManagedIdentity => "this machine's identity",
+                    _ => "the Azure CLI",
+                };
+                ok(label, figure, &format!("A token of {source} is sent to this address."))
             }
             None => {
                 let withheld = withheld_key(&self.shared.env, role);

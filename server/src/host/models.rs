@@ -3,15 +3,16 @@
 use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
+use super::sign_in::token_source;
 use crate::config::{RoleKey, role_key, run_config};
 use skillopt_domain::api::{EndpointState, WireRow};
-use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{AzureAuth, BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
 use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
-use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret};
+use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret, TokenSource};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,8 +24,7 @@ impl Hosting {
         role: Role,
         run: Option<&RunId>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let secret = self.secret(config, role)?;
-        model_with(config, role, (run, secret), &self.shared.endpoints)
+        model_with(config, role, (run, self.access(config, role)?), &self.shared.endpoints)
     }
 
     /// What is known of each endpoint that this process has used.
@@ -39,8 +39,7 @@ impl Hosting {
         config: &RunConfig,
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let secret = self.secret(config, role)?;
-        model_with(config, role, (None, secret), &Endpoints::new())
+        model_with(config, role, (None, self.access(config, role)?), &Endpoints::new())
     }
 
     /// The model of a role to look at, and where its key was found.
@@ -52,10 +51,16 @@ impl Hosting {
         Ok((self.model_to_describe(config, role)?, self.role_key(config, role)?))
     }
 
-    /// The key of a role; `None` when none is set, as local servers allow.
-    fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
+    /// What a role signs in with; nothing when none is set, as local servers allow.
+    fn access(&self, config: &RunConfig, role: Role) -> Result<Access, ConfigProblem> {
         let key = self.role_key(config, role)?;
-        Ok(key.and_then(|key| self.shared.env.get(&key.variable)).and_then(Secret::new))
+        let secret = key.and_then(|key| self.shared.env.get(&key.variable)).and_then(Secret::new);
+        let token = match &secret {
+            Some(_) if config.role(role).provider.azure_auth == AzureAuth::Auto => None,
+            _ => token_source(&self.shared.env, config.role(role), role)
+                .map_err(|(key, reason)| problem(&format!("model.{key}"), reason))?,
+        };
+        Ok(Access { secret, token })
     }
 
     /// Where the key of a role was found.
@@ -65,7 +70,11 @@ impl Hosting {
         role: Role,
     ) -> Result<Option<RoleKey>, ConfigProblem> {
         let settings = config.role(role);
-        if settings.is_simulated() {
+        let uses_tokens = matches!(
+            settings.provider.azure_auth,
+            AzureAuth::AzureCli | AzureAuth::ManagedIdentity
+        );
+        if settings.is_simulated() || uses_tokens {
             return Ok(None);
         }
         role_key(&self.shared.env, role, &settings.api_key_env, &settings.base_url)
@@ -88,13 +97,20 @@ impl Hosting {
 
 /// The model of a role without a key, only for what it would send: nothing can be called with it.
 pub(super) fn keyless(config: &RunConfig, role: Role) -> Result<Arc<dyn Model>, ConfigProblem> {
-    model_with(config, role, (None, None), &Endpoints::new())
+    model_with(config, role, (None, Access::default()), &Endpoints::new())
+}
+
+/// What signs in.
+#[derive(Default)]
+struct Access {
+    secret: Option<Secret>,
+    token: Option<TokenSource>,
 }
 
 fn model_with(
     config: &RunConfig,
     role: Role,
-    (run, secret): (Option<&RunId>, Option<Secret>),
+    (run, access): (Option<&RunId>, Access),
     endpoints: &Arc<Endpoints>,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
     let settings = config.role(role);
@@ -105,11 +121,12 @@ fn model_with(
             let cassette = read_cassette(&config.cassette)?;
             Ok(Arc::new(ReplayModel::new(role, &settings.model, Arc::new(cassette))))
         }
-        (BackendKind::OpenaiCompatible, _) => {
+        _ if settings.is_http() => {
             let setup = HttpModelSetup {
                 role,
                 config: settings,
-                secret,
+                secret: access.secret,
+                token: access.token,
                 max_concurrency: config.max_concurrency,
                 run,
             };

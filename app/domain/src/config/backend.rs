@@ -204,7 +204,7 @@ pub const BACKENDS: [BackendSpec; 13] = [
         "qwen_chat",
         "Qwen",
         Http,
-        &[Streaming, Tools, Images, JsonSchema, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["qwen"])
     .model("Qwen/Qwen3.5-4B"),
@@ -213,7 +213,7 @@ pub const BACKENDS: [BackendSpec; 13] = [
         "minimax_chat",
         "MiniMax",
         Http,
-        &[Streaming, Tools, Images, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["minimax"])
     .model("MiniMax-M3"),
@@ -341,7 +341,7 @@ pub(super) const EFFORT_WORDS: [&str; 7] =
     ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// How hard a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.

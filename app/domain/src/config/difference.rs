@@ -214,7 +214,6 @@ const BEARINGS: &[Row] = &[
             "model.rewrite_max_completion_tokens",
             "model.target_extra_body",
             "model.optimizer_extra_body",
-            "model.structured_output",
             "model.rewrite_reasoning_effort",
             "model.reasoning_effort",
             "model.target_reasoning_effort",

@@ -123,9 +123,6 @@ pub struct Optimizer {
     /// How hard to think about a reply that holds a whole skill; as for other calls when `None`.
     #[serde(default)]
     pub rewrite_effort: Option<Effort>,
-    /// Models that can be held to a JSON schema are.
-    #[serde(default)]
-    pub structured_output: bool,
     /// Most tokens that one call reads, at least 1000.
     #[serde(default = "default_context_tokens")]
     pub max_context_tokens: u32,
@@ -479,7 +476,6 @@ impl Reader<'_> {
             skill_aware: self.skill_aware(),
             rewrite_max_tokens: self.count("model.rewrite_max_completion_tokens").max(1),
             rewrite_effort: Effort::parse(&self.text("model.rewrite_reasoning_effort")),
-            structured_output: self.flag("model.structured_output"),
             max_context_tokens: self.count("model.optimizer_max_context_tokens"),
             prompts_dir: self.text("optimizer.prompts_dir"),
         }

@@ -4,6 +4,7 @@
 use super::adapt::Learned;
 use super::address::{Address, Transport};
 use super::setup::SetupError;
+use super::sign_in::{TokenSource, Tokens};
 use crate::limiter::{Limiter, Place};
 use crate::retry::Jitter;
 use crate::secret::Secret;
@@ -21,6 +22,7 @@ pub struct Endpoints {
     limiters: Mutex<HashMap<LimiterKey, Arc<Limiter>>>,
     learned: Mutex<HashMap<ModelKey, Arc<Learned>>>,
     clients: Mutex<HashMap<Transport, Client>>,
+    tokens: Mutex<Vec<Arc<Tokens>>>,
     timer: Arc<dyn Timer>,
     jitter: Jitter,
 }
@@ -50,6 +52,7 @@ impl Endpoints {
             limiters: Mutex::default(),
             learned: Mutex::default(),
             clients: Mutex::default(),
+            tokens: Mutex::default(),
             timer,
             jitter: Jitter::default(),
         })
@@ -110,6 +113,18 @@ impl Endpoints {
     /// What was learned about a model.
     pub(crate) fn learned(&self, address: &Address, model: &str) -> Arc<Learned> {
         Arc::clone(lock(&self.learned).entry(model_key(address, model)).or_default())
+    }
+
+    /// The tokens of a source for a scope, kept for all runs.
+    pub(crate) fn tokens(&self, source: TokenSource, scope: &str) -> Arc<Tokens> {
+        let wanted = Tokens::new(source, scope);
+        let mut known = lock(&self.tokens);
+        if let Some(same) = known.iter().find(|one| one.is_for_same(&wanted)) {
+            return Arc::clone(same);
+        }
+        let wanted = Arc::new(wanted);
+        known.push(Arc::clone(&wanted));
+        wanted
     }
 
     /// The client for a kind of connection. Certificates are read only for the first encrypted one.

@@ -25,13 +25,6 @@ pub(super) const KEYS: &[KeySpec] = &[
         "false",
         "Replies come piece by piece, so that the time-out of an attempt is that of each piece.",
     ),
-    advanced(
-        "model.structured_output",
-        "Hold replies to a schema",
-        Bool,
-        "false",
-        "Sends the JSON schema of the wanted reply to optimizers that can be held to one.",
-    ),
     key(
         "model.reasoning_effort",
         "Reasoning effort",
