@@ -27,6 +27,7 @@ pub mod matrix;
 pub mod noise;
 pub mod origin;
 pub mod outcome;
+pub mod own_call;
 pub mod prompt;
 pub mod proposal;
 pub mod python;

@@ -1,11 +1,12 @@
 //! Model backends behind the engine's `Model` port, simulated and recorded ones included. No other crate of ours speaks HTTP to a model. Keys and
-//! settings are handed in: this crate reads no environment and no files.
+//! settings are handed in: this crate reads no environment, and no files but those that it makes for a program.
 
 pub mod cassette;
 mod limiter;
 pub mod mock;
 mod openai_compatible;
 mod price;
+mod program;
 mod reasoning;
 mod refusal;
 mod retry;
@@ -13,6 +14,10 @@ mod secret;
 mod timer;
 
 pub use openai_compatible::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use program::{
+    ProgramModel, ProgramName, ProgramNotFound, ProgramSetup, ProgramSetupError, find_program,
+    program_of,
+};
 pub use reasoning::{Stripped, strip_reasoning};
 pub use refusal::is_refusal;
 pub use secret::Secret;

@@ -3,15 +3,17 @@
 use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
-use crate::config::{api_key_variable, run_config};
+use crate::config::{Environment, api_key_variable, run_config};
 use skillopt_domain::api::WireRow;
-use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{BackendFamily, BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
 use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
-use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret};
+use skillopt_models::{
+    Endpoints, HttpModel, HttpModelSetup, ProgramModel, ProgramSetup, ProgramSetupError, Secret,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +26,7 @@ impl Hosting {
         run: Option<&RunId>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
         let secret = self.secret(config, role)?;
-        model_with(config, role, (run, secret), &self.shared.endpoints)
+        model_with(config, role, (run, secret), &self.shared.env, &self.shared.endpoints)
     }
 
     /// The model of a role, only to look at it: no limiter of a running run is touched.
@@ -34,7 +36,7 @@ impl Hosting {
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
         let secret = self.secret(config, role)?;
-        model_with(config, role, (None, secret), &Endpoints::new())
+        model_with(config, role, (None, secret), &self.shared.env, &Endpoints::new())
     }
 
     /// The key of a role; `None` when no variable holds one, as local servers allow.
@@ -44,6 +46,11 @@ impl Hosting {
             return Ok(None);
         }
         let named = &settings.api_key_env;
+        let is_program = settings.backend.spec().family == BackendFamily::Program;
+        if is_program && (named.is_empty() || self.shared.env.get(named).is_some()) {
+            // A program gets the variable itself.
+            return Ok(None);
+        }
         match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
             Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
             None if named.is_empty() => Ok(None),
@@ -69,14 +76,19 @@ impl Hosting {
 }
 
 /// The model of a role without a key, only for what it would send: nothing can be called with it.
-pub(super) fn keyless(config: &RunConfig, role: Role) -> Result<Arc<dyn Model>, ConfigProblem> {
-    model_with(config, role, (None, None), &Endpoints::new())
+pub(super) fn keyless(
+    config: &RunConfig,
+    role: Role,
+    env: &Environment,
+) -> Result<Arc<dyn Model>, ConfigProblem> {
+    model_with(config, role, (None, None), env, &Endpoints::new())
 }
 
 fn model_with(
     config: &RunConfig,
     role: Role,
     (run, secret): (Option<&RunId>, Option<Secret>),
+    env: &Environment,
     endpoints: &Arc<Endpoints>,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
     let settings = config.role(role);
@@ -97,6 +109,22 @@ fn model_with(
             };
             let model = HttpModel::new(setup, endpoints)
                 .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
+            Ok(Arc::new(model))
+        }
+        (kind, _) if kind.spec().family == BackendFamily::Program => {
+            let setup = ProgramSetup {
+                role,
+                config: settings,
+                agents: &config.agents,
+                env: env.all(),
+                max_concurrency: config.max_concurrency,
+            };
+            let model = ProgramModel::new(setup, endpoints).map_err(|err| match &err {
+                ProgramSetupError::NotFound(missing) => problem(missing.key, err.to_string()),
+                ProgramSetupError::NoProgram(_) => {
+                    problem(&format!("model.{role}_backend"), err.to_string())
+                }
+            })?;
             Ok(Arc::new(model))
         }
         (other, _) => Err(problem(

@@ -1,10 +1,12 @@
 //! The typed configuration that the engine and its adapters work with.
 
+mod agents;
 mod model;
 
+pub use agents::{Agents, Claude, Codex, Copilot, Cursor};
 pub use model::{ModelRole, TokenLimitParam};
 
-use super::backend::BackendKind;
+use super::backend::{BackendFamily, BackendKind};
 use super::modes::{
     AppendixSource, Compat, Density, Longitudinal, LrControl, PairPolicy, SkillAware,
     SlowUpdateMode, UpdateMode, leading_words,
@@ -43,6 +45,9 @@ pub struct RunConfig {
     /// Path of the cassette that `replay` answers from; empty for none.
     #[serde(default)]
     pub cassette: String,
+    /// How programs that serve as models are run.
+    #[serde(default)]
+    pub agents: Agents,
 }
 
 /// Section `train`.
@@ -268,6 +273,7 @@ impl RunConfig {
                 _ => Compat::None,
             },
             cassette: reader.text("model.cassette"),
+            agents: reader.agents(),
         };
         let problems = config.problems(&reader);
         if problems.is_empty() { Ok(config) } else { Err(problems) }
@@ -309,7 +315,8 @@ impl RunConfig {
         }
         for role in Role::ALL {
             let model = self.role(role);
-            if !model.is_simulated() && model.base_url.is_empty() {
+            let family = model.backend.spec().family;
+            if family == BackendFamily::Http && model.base_url.is_empty() {
                 add(
                     &format!("model.{role}_openai_compatible_base_url"),
                     "needs an address; set model.openai_compatible_base_url, or the backend to mock".into(),
@@ -333,7 +340,7 @@ impl RunConfig {
                     format!("`{field}` looks like a secret; secrets go in environment variables"),
                 );
             }
-            if !model.is_simulated() && model.model.is_empty() {
+            if family == BackendFamily::Http && model.model.is_empty() {
                 add(&format!("model.{role}"), "needs the model's name".into());
             }
             let priced = model.price_in.is_some() && model.price_out.is_some();

@@ -1,7 +1,7 @@
 //! The typed configuration of one role's model.
 
 use super::Reader;
-use crate::config::backend::BackendKind;
+use crate::config::backend::{BackendFamily, BackendKind};
 use crate::spend::Role;
 use serde::{Deserialize, Serialize};
 
@@ -79,11 +79,24 @@ impl Reader<'_> {
         };
         let simulated = backend.is_simulated();
         let stand_in = if backend == BackendKind::Replay { "replay" } else { "sim" };
-        let model = self.text(&format!("model.{role}"));
+        let is_copilot = matches!(backend, BackendKind::CopilotChat | BackendKind::CopilotExec);
+        let of_copilot = format!("model.copilot_chat_{role}_model");
+        let own_model = if is_copilot { self.text(&of_copilot) } else { String::new() };
+        let model = if own_model.is_empty() {
+            self.text(&format!("model.{role}"))
+        } else {
+            own_model
+        };
+        let timeout_of_copilot = self.float("model.copilot_chat_timeout").filter(|_| is_copilot);
+        let model = match (model.is_empty(), simulated) {
+            (true, true) => format!("{stand_in}-{role}"),
+            (true, false) => backend.spec().default_model.to_owned(),
+            (false, _) => model,
+        };
         ModelRole {
             backend,
-            model: if simulated && model.is_empty() { format!("{stand_in}-{role}") } else { model },
-            base_url: if simulated {
+            model,
+            base_url: if backend.spec().family != BackendFamily::Http {
                 String::new()
             } else {
                 base_url.trim_end_matches('/').to_owned()
@@ -96,7 +109,9 @@ impl Reader<'_> {
                 "max_completion_tokens" => TokenLimitParam::MaxCompletionTokens,
                 _ => TokenLimitParam::Auto,
             },
-            timeout_s: self.float(&format!("model.{role}_timeout_seconds")).unwrap_or(300.0),
+            timeout_s: timeout_of_copilot
+                .or_else(|| self.float(&format!("model.{role}_timeout_seconds")))
+                .unwrap_or(300.0),
             max_retries: self.count("model.max_retries"),
             max_retry_after_s: self.float("model.max_retry_after_seconds").unwrap_or(300.0),
             extra_body: self.json(&format!("model.{role}_extra_body")),
