@@ -9,6 +9,9 @@ use skillopt_domain::config::{Codex as Settings, Effort};
 use skillopt_domain::spend::{Role, Usage};
 use std::io;
 
+/// Told as an error while a lost connection is made again; the turn goes on.
+const RECONNECTING: &str = "Reconnecting";
+
 /// One role's way of use.
 #[derive(Clone, Debug)]
 pub(super) struct Codex {
@@ -118,7 +121,7 @@ impl Dialect for Codex {
                 hear_usage(event, heard);
             }
             "turn.failed" => heard.error = Some(text(event, "/error/message").to_owned()),
-            // Also told while a lost connection is made again; the turn's end says whether it mattered.
+            "error" if text(event, "/message").starts_with(RECONNECTING) => {}
             "error" => heard.error = Some(text(event, "/message").to_owned()),
             _ => {}
         }
