@@ -130,8 +130,8 @@ fn each_http_backend_trains_the_sample_in_both_roles_and_speaks_its_api() -> any
     let mut first: Option<Value> = None;
     for case in &CASES {
         let (server, dir) = (FakeServer::start(), tempfile::tempdir()?);
-        let said = train(&server, dir.path(), case.settings, case.variables)
-            .with_context(|| case.name)?;
+        let said =
+            train(&server, dir.path(), case.settings, case.variables).with_context(|| case.name)?;
         ensure!(said.code == 0, "{}: {}", case.name, said.err);
         let (json, seen) = (said.json()?, server.seen());
         assert_eq!(json["status"], "done", "{}", case.name);

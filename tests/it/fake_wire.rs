@@ -71,9 +71,7 @@ impl Wire {
         let (head, tail) = text.split_at(middle);
         let events = match self {
             Self::Chat => {
-                let chunk = |delta: Value, finish: Value| {
-                    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-                };
+                let chunk = |delta: Value, finish: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
                 vec![
                     chunk(json!({"content": head}), Value::Null),
                     chunk(json!({"content": tail}), Value::Null),

@@ -2,6 +2,8 @@
 //!
 //! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
 
+#[cfg(unix)]
+mod agents;
 mod backends;
 mod binary;
 mod config_and_import;

@@ -3,7 +3,7 @@
 use super::env_file::EnvFile;
 use super::keyring::Keyring;
 use super::role_key::KeyPlace;
-use skillopt_domain::config::{BackendKind, Origin, Place, Setting, Value};
+use skillopt_domain::config::{BackendKind, KeyKind, Origin, Place, Setting, Value, find_key};
 use skillopt_domain::spend::Role;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,6 +57,12 @@ impl Environment {
     pub fn from_pairs<const N: usize>(pairs: [(&str, &str); N]) -> Self {
         let pairs = pairs.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned()));
         Self { process: Variables(pairs.collect()), ..Self::default() }
+    }
+
+    /// All variables of the process, for programs that are given some of them.
+    #[must_use]
+    pub fn all(&self) -> &BTreeMap<String, String> {
+        &self.process.0
     }
 
     #[cfg(test)]
@@ -260,6 +266,58 @@ fn first_set(env: &Environment, path: String, names: &[&str]) -> Option<Setting>
     };
     let place = Place { origin: Origin::Environment, name, line };
     Some(Setting { path, value: Value::Text(found.value.to_owned()), place })
+}
+
+/// Variables of programs that serve as models.
+const OF_PROGRAMS: [(&str, &[&str]); 22] = [
+    ("codex_exec_path", &["CODEX_EXEC_PATH", "CODEX_CLI_BIN", "CODEX_PATH"]),
+    ("codex_exec_sandbox", &["CODEX_EXEC_SANDBOX", "CODEX_SANDBOX_MODE"]),
+    ("codex_exec_profile", &["CODEX_EXEC_PROFILE", "CODEX_PROFILE"]),
+    ("codex_exec_reasoning_effort", &["CODEX_EXEC_REASONING_EFFORT"]),
+    ("codex_exec_network_access", &["CODEX_EXEC_NETWORK_ACCESS"]),
+    ("codex_exec_web_search", &["CODEX_EXEC_WEB_SEARCH"]),
+    ("codex_exec_approval_policy", &["CODEX_EXEC_APPROVAL_POLICY"]),
+    ("codex_trace_to_optimizer", &["REFLACT_CODEX_TRACE_TO_OPTIMIZER"]),
+    ("claude_code_exec_path", &["CLAUDE_CODE_EXEC_PATH", "CLAUDE_CLI_BIN"]),
+    ("claude_code_exec_effort", &["CLAUDE_CODE_EXEC_EFFORT"]),
+    ("claude_code_exec_max_thinking_tokens", &["CLAUDE_CODE_EXEC_MAX_THINKING_TOKENS"]),
+    ("claude_code_exec_permission_mode", &["CLAUDE_PERMISSION_MODE"]),
+    ("claude_setting_sources", &["CLAUDE_SETTING_SOURCES"]),
+    ("cursor_exec_path", &["CURSOR_EXEC_PATH"]),
+    ("cursor_exec_sandbox", &["CURSOR_EXEC_SANDBOX"]),
+    ("copilot_exec_path", &["COPILOT_EXEC_PATH"]),
+    ("copilot_exec_home", &["COPILOT_EXEC_HOME"]),
+    ("copilot_exec_allow_all_tools", &["COPILOT_EXEC_ALLOW_ALL_TOOLS"]),
+    ("copilot_chat_optimizer_model", &["COPILOT_CHAT_OPTIMIZER_MODEL"]),
+    ("copilot_chat_target_model", &["COPILOT_CHAT_TARGET_MODEL"]),
+    ("copilot_chat_timeout", &["COPILOT_CHAT_TIMEOUT"]),
+    ("exec_empty_response_retries", &["EXEC_EMPTY_RESPONSE_RETRIES"]),
+];
+
+/// Variables of programs, for a run that has one as a model. Only the process says which programs are run: no file in
+/// the working directory does.
+pub(super) fn of_programs(env: &Environment) -> Vec<Setting> {
+    OF_PROGRAMS
+        .into_iter()
+        .filter_map(|(key, names)| {
+            let of_process = |name: &&str| Some((*name, env.of_process_only(name)?));
+            let (name, value) = names.iter().find_map(of_process)?;
+            let path = format!("model.{key}");
+            let is_switch = find_key(&path).is_some_and(|spec| spec.kind == KeyKind::Bool);
+            let value = if is_switch { spoken_switch(value) } else { value };
+            let place = Place { origin: Origin::Environment, name: name.to_owned(), line: None };
+            Some(Setting { path, value: Value::Text(value.to_owned()), place })
+        })
+        .collect()
+}
+
+/// The reference system's spellings of a switch in the environment.
+fn spoken_switch(value: &str) -> &str {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "yes" | "on" | "true" => "true",
+        "0" | "no" | "off" | "false" => "false",
+        _ => value,
+    }
 }
 
 /// The beginning of a role's own variables.

@@ -11,6 +11,7 @@ use skillopt_domain::spend::Role;
 use skillopt_engine::batches::plan;
 use skillopt_engine::splits::Splits;
 use skillopt_engine::train::data_hash;
+use skillopt_models::{find_program, program_of};
 
 /// Selection tasks below which a gain of 0.05 cannot show.
 const FEW_SELECTION_TASKS: usize = 20;
@@ -65,7 +66,9 @@ impl Hosting {
                 Err(problem) => check.problems.push(problem),
             }
         }
-        for problem in check.problems.iter_mut().filter(|problem| problem.place.is_none()) {
+        check.warnings.extend(config.dangers());
+        let found = check.problems.iter_mut().chain(&mut check.warnings);
+        for problem in found.filter(|problem| problem.place.is_none()) {
             problem.place =
                 resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
         }
@@ -88,6 +91,17 @@ impl Hosting {
         if model.is_simulated() {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);
+        }
+        if let Some(program) = program_of(model.backend) {
+            let found = find_program(model.backend, &config.agents, self.environment().all());
+            let at = found.and_then(Result::ok).map_or_else(String::new, |path| {
+                format!("Runs {} in an empty folder of its own for each call.", path.display())
+            });
+            let name = match model.model.as_str() {
+                "" => program.name.to_owned(),
+                model => format!("{model} by {}", program.name),
+            };
+            return ok(label, name, &at);
         }
         let figure = format!("{} at {}", model.model, model.base_url);
         match self.role_key(config, role).ok().flatten() {

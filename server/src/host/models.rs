@@ -4,15 +4,20 @@ use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
 use super::sign_in::token_source;
-use crate::config::{RoleKey, role_key, run_config};
+use crate::config::{Environment, RoleKey, role_key, run_config};
 use skillopt_domain::api::{EndpointState, WireRow};
-use skillopt_domain::config::{AzureAuth, BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{
+    AzureAuth, BackendFamily, BackendKind, ConfigProblem, Resolved, RunConfig,
+};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
 use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
-use skillopt_models::{Endpoints, HttpModel, HttpModelSetup, Secret, TokenSource};
+use skillopt_models::{
+    Endpoints, HttpModel, HttpModelSetup, ProgramModel, ProgramSetup, ProgramSetupError, Secret,
+    TokenSource,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +29,8 @@ impl Hosting {
         role: Role,
         run: Option<&RunId>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        model_with(config, role, (run, self.access(config, role)?), &self.shared.endpoints)
+        let access = self.access(config, role)?;
+        model_with(config, role, (run, access), &self.shared.env, &self.shared.endpoints)
     }
 
     /// What is known of each endpoint that this process has used.
@@ -39,7 +45,8 @@ impl Hosting {
         config: &RunConfig,
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        model_with(config, role, (None, self.access(config, role)?), &Endpoints::new())
+        let access = self.access(config, role)?;
+        model_with(config, role, (None, access), &self.shared.env, &Endpoints::new())
     }
 
     /// The model of a role to look at, and where its key was found.
@@ -77,7 +84,13 @@ impl Hosting {
         if settings.is_simulated() || uses_tokens {
             return Ok(None);
         }
-        role_key(&self.shared.env, role, &settings.api_key_env, &settings.base_url)
+        let named = &settings.api_key_env;
+        let is_program = settings.backend.spec().family == BackendFamily::Program;
+        if is_program && (named.is_empty() || self.shared.env.get(named).is_some()) {
+            // A program gets the variable itself.
+            return Ok(None);
+        }
+        role_key(&self.shared.env, role, named, &settings.base_url)
             .map_err(|reason| problem(&format!("model.{role}_api_key_env"), reason))
     }
 
@@ -96,8 +109,12 @@ impl Hosting {
 }
 
 /// The model of a role without a key, only for what it would send: nothing can be called with it.
-pub(super) fn keyless(config: &RunConfig, role: Role) -> Result<Arc<dyn Model>, ConfigProblem> {
-    model_with(config, role, (None, Access::default()), &Endpoints::new())
+pub(super) fn keyless(
+    config: &RunConfig,
+    role: Role,
+    env: &Environment,
+) -> Result<Arc<dyn Model>, ConfigProblem> {
+    model_with(config, role, (None, Access::default()), env, &Endpoints::new())
 }
 
 /// What signs in.
@@ -111,6 +128,7 @@ fn model_with(
     config: &RunConfig,
     role: Role,
     (run, access): (Option<&RunId>, Access),
+    env: &Environment,
     endpoints: &Arc<Endpoints>,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
     let settings = config.role(role);
@@ -134,10 +152,22 @@ fn model_with(
                 .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
             Ok(Arc::new(model))
         }
-        (other, _) => Err(problem(
-            &format!("model.{role}_backend"),
-            format!("`{}` is not built yet", other.as_str()),
-        )),
+        _ => {
+            let setup = ProgramSetup {
+                role,
+                config: settings,
+                agents: &config.agents,
+                env: env.all(),
+                max_concurrency: config.max_concurrency,
+            };
+            let model = ProgramModel::new(setup, endpoints).map_err(|err| match &err {
+                ProgramSetupError::NotFound(missing) => problem(missing.key, err.to_string()),
+                ProgramSetupError::NoProgram(_) => {
+                    problem(&format!("model.{role}_backend"), err.to_string())
+                }
+            })?;
+            Ok(Arc::new(model))
+        }
     }
 }
 

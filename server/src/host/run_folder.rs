@@ -204,9 +204,19 @@ fn phase_word(outcome: &Outcome) -> &'static str {
 
 /// A line of `conversation.json`.
 #[derive(Serialize)]
-struct Line<'a> {
-    role: Speaker,
-    content: &'a str,
+#[serde(untagged)]
+enum Line<'a> {
+    Said {
+        role: Speaker,
+        content: &'a str,
+    },
+    /// What an agent did, as the Python system tells of tools.
+    Did {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        cmd: String,
+        obs: &'a str,
+    },
 }
 
 fn conversation(record: &RolloutRecord) -> Result<String, StoreError> {
@@ -214,13 +224,17 @@ fn conversation(record: &RolloutRecord) -> Result<String, StoreError> {
         "" => String::new(),
         note => format!("[EVALUATION RESULT] {note}"),
     };
-    let said = record.messages.iter().map(|message| (message.role, message.content.as_str()));
-    let lines: Vec<Line<'_>> = said
-        .chain([(Speaker::Assistant, record.reply.as_str()), (Speaker::System, note.as_str())])
-        .enumerate()
-        .filter(|(at, (_, content))| *at < record.messages.len() || !content.is_empty())
-        .map(|(_, (role, content))| Line { role, content })
-        .collect();
+    let said = |role, content| Line::Said { role, content };
+    let asked = record.messages.iter().map(|message| said(message.role, message.content.as_str()));
+    let did = record.steps.iter().map(|step| Line::Did {
+        kind: "tool_call",
+        cmd: format!("{}: {}", step.kind, step.text),
+        obs: &step.result,
+    });
+    let ends = [(Speaker::Assistant, record.reply.as_str()), (Speaker::System, note.as_str())];
+    let ends = ends.into_iter().filter(|(_, content)| !content.is_empty());
+    let lines: Vec<Line<'_>> =
+        asked.chain(did).chain(ends.map(|(role, content)| said(role, content))).collect();
     let text = serde_json::to_string_pretty(&lines);
     text.map(|text| text + "\n").map_err(|err| StoreError { message: err.to_string() })
 }

@@ -31,6 +31,10 @@ pub enum BackendKind {
     CopilotChat,
     /// The `copilot` program at work in a folder.
     CopilotExec,
+    /// The `pi` program without tools.
+    PiChat,
+    /// The `opencode` program without tools.
+    OpencodeChat,
     /// The deterministic simulation.
     Mock,
     /// Recorded replies.
@@ -182,7 +186,7 @@ impl BackendSpec {
 }
 
 /// All backends, in the order of tables.
-pub const BACKENDS: [BackendSpec; 13] = [
+pub const BACKENDS: [BackendSpec; 15] = [
     backend(
         Kind::OpenaiChat,
         "openai_chat",
@@ -262,6 +266,17 @@ pub const BACKENDS: [BackendSpec; 13] = [
     ]),
     backend(Kind::CopilotExec, "copilot_exec", "GitHub Copilot, agent", Program, &[Workspace])
         .target_only(),
+    backend(Kind::PiChat, "pi_chat", "Pi, chat", Program, &[Usage]).or(&[
+        "pi",
+        "pi_cli",
+        "pi_coding_agent",
+        "pi-coding-agent",
+    ]),
+    backend(Kind::OpencodeChat, "opencode_chat", "OpenCode, chat", Program, &[Usage]).or(&[
+        "opencode",
+        "opencode_cli",
+        "opencode-cli",
+    ]),
     backend(Kind::Mock, "mock", "Simulation", Simulated, &[Usage, TokenLimit]),
     backend(Kind::Replay, "replay", "Recorded replies", Simulated, &[Usage]),
 ];

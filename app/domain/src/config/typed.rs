@@ -1,8 +1,10 @@
 //! The typed configuration that the engine and its adapters work with.
 
+mod agents;
 mod model;
 mod provider;
 
+pub use agents::{Agents, Claude, Codex, Copilot, Cursor};
 pub use model::{ModelRole, TokenLimitParam};
 pub use provider::{AzureAuth, Provider, Thinking, is_azure_host};
 
@@ -45,6 +47,9 @@ pub struct RunConfig {
     /// Path of the cassette that `replay` answers from; empty for none.
     #[serde(default)]
     pub cassette: String,
+    /// How programs that serve as models are run.
+    #[serde(default)]
+    pub agents: Agents,
 }
 
 /// Section `train`.
@@ -273,6 +278,7 @@ impl RunConfig {
                 _ => Compat::None,
             },
             cassette: reader.text("model.cassette"),
+            agents: reader.agents(),
         };
         let problems = config.problems(&reader);
         if problems.is_empty() { Ok(config) } else { Err(problems) }

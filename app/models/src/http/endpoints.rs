@@ -75,17 +75,36 @@ impl Endpoints {
         secret: Option<&Secret>,
         size: usize,
     ) -> Arc<Limiter> {
-        let key = LimiterKey {
-            model: model_key(address, model),
-            key_fingerprint: secret.map(Secret::fingerprint),
-        };
+        self.limiter_for(
+            LimiterKey {
+                model: model_key(address, model),
+                key_fingerprint: secret.map(Secret::fingerprint),
+            },
+            size,
+        )
+    }
+
+    /// The limiter of a program on this machine and the model that it uses, set to `size` processes at once.
+    pub(crate) fn limiter_of_program(
+        &self,
+        program: &str,
+        model: &str,
+        size: usize,
+    ) -> Arc<Limiter> {
+        let model = ModelKey { base_url: format!("program:{program}"), model: model.to_owned() };
+        self.limiter_for(LimiterKey { model, key_fingerprint: None }, size)
+    }
+
+    fn limiter_for(&self, key: LimiterKey, size: usize) -> Arc<Limiter> {
         match lock(&self.limiters).entry(key) {
             Entry::Occupied(known) => {
                 known.get().resize(size);
                 Arc::clone(known.get())
             }
             Entry::Vacant(free) => {
-                let place = Place { address: address.public.clone(), model: model.to_owned() };
+                let key = free.key();
+                let place =
+                    Place { address: key.model.base_url.clone(), model: key.model.model.clone() };
                 let limiter = Limiter::new(place, size, Arc::clone(&self.timer));
                 Arc::clone(free.insert(Arc::new(limiter)))
             }

@@ -5,15 +5,14 @@ use super::address::Transport;
 use super::endpoints::{Endpoints, causes};
 use super::error_body::ErrorBody;
 use super::failure::{Again, Failure};
+use crate::program::output_of;
 use crate::secret::Secret;
 use reqwest::Url;
 use serde_json::Value;
 use skillopt_engine::ports::ModelErrorKind;
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::process::Command;
 use tokio::sync::Mutex;
 
 /// A token is not used within so much of its end.
@@ -88,8 +87,9 @@ impl Tokens {
                 }
             }
         };
-        let answer = tokio::time::timeout(LONGEST_FETCH, fetch).await.unwrap_or_else(|_| {
-            let message = format!("{} gave no token within {LONGEST_FETCH:?}", self.name());
+        // A program has a limit of its own, within which it is ended.
+        let answer = tokio::time::timeout(LONGEST_FETCH * 2, fetch).await.unwrap_or_else(|_| {
+            let message = format!("{} gave no token in time", self.name());
             Err(Failure::new(ModelErrorKind::Timeout, Again::Backoff, message))
         })?;
         let token = read_token(&answer, now).ok_or_else(|| {
@@ -127,25 +127,18 @@ impl Tokens {
 
     async fn from_program(
         &self,
-        program: &PathBuf,
+        program: &Path,
         environment: &[(String, String)],
     ) -> Result<Value, Failure> {
-        let run = Command::new(program)
-            .args(["account", "get-access-token", "--output", "json", "--resource"])
-            .arg(&self.resource)
-            .env_clear()
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .map_err(|err| self.refused(&format!("cannot run {}: {err}", program.display())))?;
-        if !run.status.success() {
-            let words = ErrorBody::parse(&run.stderr).words();
-            let message = format!("az gave no token ({}): {words}; try `az login`", run.status);
-            return Err(self.refused(&message));
-        }
-        serde_json::from_slice(&run.stdout)
+        let words = ["account", "get-access-token", "--output", "json", "--resource"];
+        let mut arguments: Vec<String> = words.map(str::to_owned).to_vec();
+        arguments.push(self.resource.clone());
+        let output = output_of(program, &arguments, environment, LONGEST_FETCH).await;
+        let output = output.map_err(|why| {
+            let words = ErrorBody::parse(why.as_bytes()).words();
+            self.refused(&format!("az gave no token ({words}); try `az login`"))
+        })?;
+        serde_json::from_slice(&output)
             .map_err(|_| self.refused("az gave something else than JSON"))
     }
 

@@ -34,7 +34,8 @@ fn service_of(path: &str) -> Option<&'static str> {
         ("anthropic_", "anthropic_messages"),
     ];
     let key = path.strip_prefix("model.")?;
-    let key = ROLES.iter().find_map(|role| key.strip_prefix(*role)?.strip_prefix('_')).unwrap_or(key);
+    let key =
+        ROLES.iter().find_map(|role| key.strip_prefix(*role)?.strip_prefix('_')).unwrap_or(key);
     SERVICES.iter().find(|(start, _)| key.starts_with(start)).map(|(_, backend)| *backend)
 }
 

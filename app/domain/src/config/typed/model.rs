@@ -87,6 +87,8 @@ impl Reader<'_> {
         let of_service = |name: &str| self.of_service(role, backend, name);
         let own = |name: &str| self.float(&format!("model.{role}_{name}"));
         let timeout = format!("model.{role}_timeout_seconds");
+        let timeout_of_copilot =
+            self.float("model.copilot_chat_timeout").filter(|_| is_copilot(backend));
         let longest = match of_service("max_tokens") {
             Value::Int(most) => u32::try_from(most).unwrap_or(u32::MAX),
             _ => u32::MAX,
@@ -105,6 +107,7 @@ impl Reader<'_> {
             },
             timeout_s: float(&of_service("timeout_seconds"))
                 .filter(|_| self.is_default(&timeout))
+                .or(timeout_of_copilot)
                 .or_else(|| self.float(&timeout))
                 .unwrap_or(300.0),
             total_timeout_s: self.float("model.total_timeout_seconds").unwrap_or(900.0),
@@ -130,9 +133,17 @@ impl Reader<'_> {
             BackendKind::Replay => format!("replay-{role}"),
             other => other.spec().default_model.to_owned(),
         };
-        let names = [self.text(&format!("model.{role}")), of_both, usual];
+        let of_copilot = match is_copilot(backend) {
+            true => self.text(&format!("model.copilot_chat_{role}_model")),
+            false => String::new(),
+        };
+        let names = [of_copilot, self.text(&format!("model.{role}")), of_both, usual];
         names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
     }
+}
+
+fn is_copilot(backend: BackendKind) -> bool {
+    matches!(backend, BackendKind::CopilotChat | BackendKind::CopilotExec)
 }
 
 fn float(value: &Value) -> Option<f64> {

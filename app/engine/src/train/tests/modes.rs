@@ -1,9 +1,9 @@
 //! Every update mode and every way to set the budget.
 
-use skillopt_domain::config::Effort;
 use super::optimizer::{able, answer, section_of};
 use super::*;
 use serde_json::json;
+use skillopt_domain::config::Effort;
 use skillopt_domain::edit::EditStatus;
 
 const PATCH: (&str, &str) = ("optimizer.skill_update_mode", "patch");
@@ -275,15 +275,20 @@ async fn a_whole_skill_is_thought_about_as_hard_as_the_config_says() {
         seen.filter(|request| {
             let is_text = matches!(
                 request.purpose,
-                Purpose::AnalystFailure | Purpose::AnalystSuccess | Purpose::MergeFailure
-                    | Purpose::MergeSuccess | Purpose::MergeFinal
+                Purpose::AnalystFailure
+                    | Purpose::AnalystSuccess
+                    | Purpose::MergeFailure
+                    | Purpose::MergeSuccess
+                    | Purpose::MergeFinal
             );
             is_text == writes
         })
         .map(|request| request.effort)
         .collect()
     };
-    assert!(!efforts(true).is_empty() && efforts(true).iter().all(|one| *one == Some(Effort::High)));
+    assert!(
+        !efforts(true).is_empty() && efforts(true).iter().all(|one| *one == Some(Effort::High))
+    );
     assert!(efforts(false).iter().all(Option::is_none));
 }
 
