@@ -27,9 +27,11 @@ pub use load::{BadConfig, Sources, changed, from_yaml_text, load, run_config, wi
 pub use role_key::{KeyPlace, RoleKey, role_key};
 
 pub(crate) use env_file::{is_variable_name, write_row};
-pub(crate) use role_key::{key_variables, withheld_key};
+pub(crate) use role_key::{key_variables, origin_of, withheld_key};
 pub(crate) use secret::{holds_secret, secret_in_address};
 
+#[cfg(test)]
+mod backend_table;
 #[cfg(test)]
 mod doc_table;
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod prompt_change;
 mod prompts;
 mod resume;
 pub(crate) mod run_folder;
+mod sign_in;
 mod takeover;
 
 pub use cassette::CassetteFailure;

@@ -2,11 +2,15 @@
 //!
 //! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
 
+#[cfg(unix)]
+mod agents;
+mod backends;
 mod binary;
 mod config_and_import;
 mod crowd;
 mod eval;
 mod fake_server;
+mod fake_wire;
 mod http_serve;
 mod layers;
 mod load;

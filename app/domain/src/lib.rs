@@ -28,6 +28,7 @@ pub mod noise;
 pub mod origin;
 pub mod outage;
 pub mod outcome;
+pub mod own_call;
 pub mod prompt;
 pub mod proposal;
 pub mod python;

@@ -120,6 +120,11 @@ const OPTIMIZERS: KeyKind = Choice { options: &backend::OPTIMIZER_NAMES };
 const TOKEN_PARAM: KeyKind = Choice { options: &["auto", "max_tokens", "max_completion_tokens"] };
 const TEMPERATURE: KeyKind = Float { min: 0.0, max: 2.0 };
 const TIMEOUT: KeyKind = Float { min: 0.1, max: 86_400.0 };
+const EFFORTS: KeyKind = Choice { options: &backend::EFFORT_WORDS };
+const AZURE_AUTH: KeyKind =
+    Choice { options: &["openai", "api_key", "azure_cli", "managed_identity"] };
+const THINKING: KeyKind = Choice { options: &["server_default", "enabled", "disabled"] };
+const MINIMAX_REGIONS: KeyKind = Choice { options: &["global_en", "cn_zh"] };
 const PRICE: KeyKind = Float { min: 0.0, max: 100_000.0 };
 
 const fn key(

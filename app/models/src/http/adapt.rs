@@ -2,6 +2,7 @@
 //! Pure recognition of the refusal, and the memory of what was learned.
 
 use super::failure::Complaint;
+use super::request::Part;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) enum LimitName {
     MaxTokens,
     MaxCompletionTokens,
+    MaxOutputTokens,
 }
 
 impl LimitName {
@@ -17,6 +19,7 @@ impl LimitName {
         match self {
             Self::MaxTokens => "max_tokens",
             Self::MaxCompletionTokens => "max_completion_tokens",
+            Self::MaxOutputTokens => "max_output_tokens",
         }
     }
 
@@ -24,6 +27,7 @@ impl LimitName {
         match self {
             Self::MaxTokens => Self::MaxCompletionTokens,
             Self::MaxCompletionTokens => Self::MaxTokens,
+            Self::MaxOutputTokens => Self::MaxOutputTokens,
         }
     }
 }
@@ -35,6 +39,7 @@ pub(crate) enum Adaptation {
     LowerLimit(u32),
     LeaveOutTemperature,
     LeaveOut(String),
+    UseResponses,
 }
 
 impl Adaptation {
@@ -45,6 +50,7 @@ impl Adaptation {
             Self::LowerLimit(limit) => format!("asks for at most {limit} tokens"),
             Self::LeaveOutTemperature => "leaves out temperature".to_owned(),
             Self::LeaveOut(field) => format!("leaves out {field}"),
+            Self::UseResponses => "uses the Responses API".to_owned(),
         }
     }
 }
@@ -56,6 +62,7 @@ pub(crate) struct Adaptations {
     pub(crate) highest_limit: Option<u32>,
     pub(crate) without_temperature: bool,
     pub(crate) without: BTreeSet<String>,
+    pub(crate) uses_responses: bool,
 }
 
 impl Adaptations {
@@ -68,6 +75,7 @@ impl Adaptations {
             .chain(self.highest_limit.map(Adaptation::LowerLimit))
             .chain(temperature)
             .chain(self.without.iter().cloned().map(Adaptation::LeaveOut))
+            .chain(self.uses_responses.then_some(Adaptation::UseResponses))
     }
 
     /// In words for the record.
@@ -83,6 +91,7 @@ impl Adaptations {
             Adaptation::LeaveOut(field) => {
                 self.without.insert(field);
             }
+            Adaptation::UseResponses => self.uses_responses = true,
         }
     }
 }
@@ -111,13 +120,22 @@ pub(crate) struct Sent<'a> {
     pub(crate) may_rename_limit: bool,
     /// Not changed before.
     pub(crate) may_lower_limit: bool,
+    /// It went to the chat completions of a service that has the Responses API too.
+    pub(crate) may_use_responses: bool,
     pub(crate) temperature: bool,
+    pub(crate) parts: &'a [&'static Part],
     pub(crate) extra: &'a [&'a str],
 }
 
 /// The change that would answer the complaint; `None` when it is about something else. Only something that
 /// was sent can be changed, so that no change is made twice.
 pub(crate) fn recognise(complaint: &Complaint, sent: Sent<'_>) -> Option<Adaptation> {
+    if sent.may_use_responses && complaint.wants_responses() {
+        return Some(Adaptation::UseResponses);
+    }
+    if complaint.is_about_the_model() {
+        return None;
+    }
     let limit_named = [sent.limit_name, sent.limit_name.other()]
         .into_iter()
         .any(|name| complaint.names(name.as_str()));
@@ -140,6 +158,15 @@ pub(crate) fn recognise(complaint: &Complaint, sent: Sent<'_>) -> Option<Adaptat
     }
     if sent.temperature && complaint.names("temperature") {
         return Some(Adaptation::LeaveOutTemperature);
+    }
+    // Names may hold each other, as `output_config.format` does: the longest one that is told is meant.
+    let told = |part: &Part| {
+        let words = part.words.iter().filter(|word| complaint.names(word));
+        words.map(|word| word.len()).max()
+    };
+    let parts = sent.parts.iter().filter_map(|part| Some((told(part)?, part.name)));
+    if let Some((_, name)) = parts.max_by_key(|(len, _)| *len) {
+        return Some(Adaptation::LeaveOut(name.to_owned()));
     }
     let field = sent.extra.iter().find(|field| complaint.names(field))?;
     Some(Adaptation::LeaveOut((*field).to_owned()))
@@ -183,6 +210,7 @@ fn first_number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::request::{EFFORT, SCHEMA, STREAM, STREAM_USAGE};
     use super::*;
     use rstest::rstest;
 
@@ -194,7 +222,9 @@ mod tests {
             limit_name,
             may_rename_limit: true,
             may_lower_limit: true,
+            may_use_responses: true,
             temperature: true,
+            parts: &[&EFFORT, &SCHEMA, &STREAM_USAGE, &STREAM],
             extra: EXTRA,
         }
     }
@@ -273,12 +303,42 @@ mod tests {
         assert_eq!(recognise(&Complaint::of(words), sent(LimitName::MaxTokens)), expected);
     }
 
+    #[rstest]
+    #[case(
+        "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+        "reasoning effort"
+    )]
+    #[case("Unrecognized request argument supplied: reasoning_effort", "reasoning effort")]
+    #[case("This response_format type is unavailable now", "JSON schema")]
+    #[case("extra fields not permitted: stream_options", "stream_options")]
+    #[case("streaming is not supported by this model", "stream")]
+    fn c42_a_refused_part_is_left_out(#[case] words: &str, #[case] part: &str) {
+        let expected = Some(Adaptation::LeaveOut(part.to_owned()));
+        assert_eq!(recognise(&Complaint::of(words), sent(LimitName::MaxTokens)), expected);
+    }
+
+    #[rstest]
+    #[case("This model is only supported in v1/responses and not in v1/chat/completions.", true)]
+    #[case("The requested operation is unsupported: use the Responses API.", true)]
+    #[case("This is not a chat model. Did you mean to use v1/completions?", false)]
+    fn c42_a_model_that_only_the_responses_api_serves_is_told(
+        #[case] words: &str,
+        #[case] switches: bool,
+    ) {
+        let found = recognise(&Complaint::of(words), sent(LimitName::MaxTokens));
+        assert_eq!(found == Some(Adaptation::UseResponses), switches);
+        let responses = Sent { may_use_responses: false, ..sent(LimitName::MaxOutputTokens) };
+        assert_ne!(recognise(&Complaint::of(words), responses), Some(Adaptation::UseResponses));
+    }
+
     #[test]
     fn c42_nothing_is_changed_that_was_not_sent() {
         let bare = Sent {
             may_rename_limit: false,
             may_lower_limit: false,
+            may_use_responses: false,
             temperature: false,
+            parts: &[],
             extra: &[],
             ..sent(LimitName::MaxTokens)
         };

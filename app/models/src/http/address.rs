@@ -1,5 +1,6 @@
 //! Where requests go: the base URL, checked once. A key leaves this machine only encrypted.
 
+use super::dialect::Api;
 use super::setup::SetupError;
 use reqwest::Url;
 use skillopt_domain::config::is_secret_parameter;
@@ -9,14 +10,31 @@ use std::net::IpAddr;
 /// A checked base URL.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The full address of the chat completions, with the query that the base URL may have.
-    pub(crate) chat: Url,
+    /// The base URL with the query that it may have; its path has no trailing slash.
+    base: Url,
+    layout: Layout,
     /// The base URL for people and keys: no query, no trailing slash.
     pub(crate) public: String,
     /// Host and port, for messages.
     pub(crate) host: String,
     /// How connections are made.
     pub(crate) transport: Transport,
+}
+
+/// Where a service has its APIs below the base URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Right below it, as at OpenAI.
+    Plain,
+    /// Below a version that the base URL need not name.
+    Anthropic,
+    /// In folders by deployment, with a version in the query.
+    Azure {
+        /// The name of the deployment.
+        deployment: String,
+        /// Such as `2024-12-01-preview`.
+        api_version: String,
+    },
 }
 
 /// What an HTTP client has to be able to do.
@@ -28,40 +46,82 @@ pub(crate) struct Transport {
     pub(crate) tls: bool,
 }
 
-const PATH: &str = "/chat/completions";
+/// What people paste behind the base URL.
+const PATHS: [&str; 3] = ["/chat/completions", "/responses", "/messages"];
+const AZURE_VERSION: &str = "api-version";
 
 impl Address {
-    pub(crate) fn parse(base_url: &str, role: Role, has_key: bool) -> Result<Self, SetupError> {
+    pub(crate) fn parse(
+        base_url: &str,
+        role: Role,
+        has_key: bool,
+        layout: Layout,
+    ) -> Result<Self, SetupError> {
         let base_url = base_url.trim();
         if base_url.is_empty() {
             return Err(SetupError::NoAddress(role));
         }
-        let mut chat = Url::parse(base_url).map_err(|err| bad(base_url, &err.to_string()))?;
-        let tls = match chat.scheme() {
+        let mut base = Url::parse(base_url).map_err(|err| bad(base_url, &err.to_string()))?;
+        let tls = match base.scheme() {
             "https" => true,
             "http" => false,
             _ => return Err(bad(base_url, "it must begin with http:// or https://")),
         };
-        let Some(name) = chat.host_str().map(str::to_owned) else {
+        let Some(name) = base.host_str().map(str::to_owned) else {
             return Err(bad(base_url, "it names no host"));
         };
-        let host = chat.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
-        if !chat.username().is_empty() || chat.password().is_some() {
+        let host = base.port().map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
+        if !base.username().is_empty() || base.password().is_some() {
             return Err(SetupError::CredentialsInAddress { host });
         }
-        if let Some(parameter) = secret_in_query(&chat) {
+        if let Some(parameter) = secret_in_query(&base) {
             return Err(SetupError::SecretInQuery { host, parameter });
         }
         let transport = Transport { loopback: is_loopback(&name), tls };
         if has_key && !tls && !transport.loopback {
             return Err(SetupError::KeyInTheClear { host });
         }
-        chat.set_fragment(None);
-        let path = chat.path().trim_end_matches('/');
-        let base_path = path.strip_suffix(PATH).unwrap_or(path).to_owned();
-        let public = format!("{}://{host}{base_path}", chat.scheme());
-        chat.set_path(&format!("{base_path}{PATH}"));
-        Ok(Self { chat, public, host, transport })
+        base.set_fragment(None);
+        let path = base.path().trim_end_matches('/');
+        let path = PATHS.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
+        let (path, layout) = match layout {
+            // Azure's newer form is laid out as at OpenAI.
+            Layout::Azure { .. } if path.ends_with("/openai/v1") => (path, Layout::Plain),
+            Layout::Azure { .. } => (path.split("/openai").next().unwrap_or(path), layout),
+            Layout::Anthropic => (path.strip_suffix("/v1").unwrap_or(path), layout),
+            Layout::Plain => (path, layout),
+        };
+        let path = path.to_owned();
+        let public = format!("{}://{host}{path}", base.scheme());
+        base.set_path(&path);
+        Ok(Self { base, layout, public, host, transport })
+    }
+
+    /// The full address of an API.
+    pub(crate) fn url(&self, api: Api) -> Url {
+        let path = match api {
+            Api::Chat => "chat/completions",
+            Api::Responses => "responses",
+            Api::Messages => "messages",
+        };
+        let mut url = self.base.clone();
+        let below = match (&self.layout, api) {
+            (Layout::Plain, _) => "",
+            (Layout::Anthropic, _) => "v1/",
+            (Layout::Azure { .. }, Api::Responses) => "openai/v1/",
+            (Layout::Azure { deployment, api_version }, _) => {
+                if let Ok(mut folders) = url.path_segments_mut() {
+                    folders.pop_if_empty().extend(["openai", "deployments", deployment]);
+                }
+                if url.query_pairs().all(|(name, _)| name != AZURE_VERSION) {
+                    url.query_pairs_mut().append_pair(AZURE_VERSION, api_version);
+                }
+                ""
+            }
+        };
+        let folder = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{folder}/{below}{path}"));
+        url
     }
 }
 
@@ -91,7 +151,7 @@ mod tests {
     use rstest::rstest;
 
     fn parse(base_url: &str, has_key: bool) -> Result<Address, SetupError> {
-        Address::parse(base_url, Role::Target, has_key)
+        Address::parse(base_url, Role::Target, has_key, Layout::Plain)
     }
 
     #[rstest]
@@ -126,7 +186,50 @@ mod tests {
         #[case] public: &str,
     ) {
         let address = parse(base, true).unwrap();
-        assert_eq!((address.chat.as_str(), address.public.as_str()), (chat, public));
+        assert_eq!((address.url(Api::Chat).as_str(), address.public.as_str()), (chat, public));
+    }
+
+    #[rstest]
+    #[case(
+        "https://me.openai.azure.com/",
+        Api::Chat,
+        "https://me.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024"
+    )]
+    #[case(
+        "https://me.openai.azure.com/openai/deployments/x/chat/completions?api-version=2025",
+        Api::Chat,
+        "https://me.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2025"
+    )]
+    #[case(
+        "https://me.openai.azure.com",
+        Api::Responses,
+        "https://me.openai.azure.com/openai/v1/responses"
+    )]
+    #[case(
+        "https://me.openai.azure.com/openai/v1/",
+        Api::Chat,
+        "https://me.openai.azure.com/openai/v1/chat/completions"
+    )]
+    fn azure_has_a_folder_for_each_deployment(
+        #[case] base: &str,
+        #[case] api: Api,
+        #[case] url: &str,
+    ) {
+        let layout =
+            Layout::Azure { deployment: "my gpt".to_owned(), api_version: "2024".to_owned() };
+        let address = Address::parse(base, Role::Target, true, layout).unwrap();
+        assert_eq!(address.url(api).as_str(), url);
+        assert!(!address.public.contains("deployments"), "{}", address.public);
+    }
+
+    #[rstest]
+    #[case("https://api.anthropic.com")]
+    #[case("https://api.anthropic.com/v1/")]
+    #[case("https://api.anthropic.com/v1/messages")]
+    fn the_version_of_anthropic_s_api_may_be_left_out(#[case] base: &str) {
+        let address = Address::parse(base, Role::Target, true, Layout::Anthropic).unwrap();
+        assert_eq!(address.url(Api::Messages).as_str(), "https://api.anthropic.com/v1/messages");
+        assert_eq!(address.public, "https://api.anthropic.com");
     }
 
     #[rstest]

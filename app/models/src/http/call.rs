@@ -2,10 +2,10 @@
 
 use super::HttpModel;
 use super::adapt::recognise;
+use super::dialect::Completion;
 use super::error_body::shorten;
 use super::failure::{Again, Failure};
 use super::request::Body;
-use super::response::Completion;
 use crate::limiter::{GaveUp, Patience, Permit};
 use crate::retry::{backoff, spread};
 use skillopt_domain::spend::Usage;
@@ -94,10 +94,10 @@ impl<'a> Call<'a> {
             self.answers_before = model.limiter.answers();
         }
         let learned = model.learned.snapshot();
-        let body = Body::new(&model.policy, &request.messages, request.max_tokens, &learned);
+        let body = Body::new(&model.policy, request, &learned);
         self.attempts += 1;
         let (start, began) = (Instant::now(), model.endpoints.timer().monotonic());
-        let end = model.attempt(request, &body, model.timeout.min(self.left())).await;
+        let end = model.attempt(request, &body, self.left()).await;
         self.spent += model.endpoints.timer().monotonic().saturating_sub(began);
         match end {
             Ok(completion) => {
@@ -194,7 +194,7 @@ impl<'a> Call<'a> {
     /// Learns from a refused request; true when a changed one is worth an attempt.
     fn adapt(&self, failure: &Failure, body: &Body<'_>) -> bool {
         let Some(complaint) = &failure.complaint else { return false };
-        let Some(adaptation) = recognise(complaint, body.sent(&body.extra_names())) else {
+        let Some(adaptation) = recognise(complaint, body.sent()) else {
             return false;
         };
         tracing::info!(model = %self.model.policy.model, ?adaptation, "adapting to the provider");
@@ -249,18 +249,15 @@ impl<'a> Call<'a> {
         });
         let cost =
             usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
-        let text = match &self.model.secret {
-            Some(secret) => secret.mask_answer(completion.text),
-            None => completion.text,
-        };
         ChatReply {
-            text,
+            text: self.model.mask_answer(completion.text),
             finish: completion.finish,
             usage,
             cost_usd_micros: cost,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             attempts: self.attempts,
             adaptations: body.changes(),
+            tool_calls: completion.tool_calls,
             ..ChatReply::default()
         }
     }
@@ -269,7 +266,8 @@ impl<'a> Call<'a> {
     /// few tokens are used up has answered that.
     fn sign_of_life(&self, latency: Duration, body: &Body<'_>) -> ChatReply {
         let counted = (self.billed != Usage::default()).then(Usage::default);
-        let completion = Completion { text: String::new(), finish: Finish::Length, usage: counted };
+        let completion =
+            Completion { finish: Finish::Length, usage: counted, ..Completion::default() };
         self.reply(completion, latency, body)
     }
 
@@ -286,7 +284,6 @@ impl<'a> Call<'a> {
 
     /// A provider's words, shortened and without the key.
     fn safe(&self, words: &str) -> String {
-        let masked = self.model.secret.as_ref().map(|secret| secret.mask(words));
-        shorten(masked.as_deref().unwrap_or(words), MOST_MESSAGE_CHARS)
+        shorten(&self.model.mask(words), MOST_MESSAGE_CHARS)
     }
 }

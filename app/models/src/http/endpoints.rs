@@ -4,6 +4,7 @@
 use super::adapt::Learned;
 use super::address::{Address, Transport};
 use super::setup::SetupError;
+use super::sign_in::{TokenSource, Tokens};
 use crate::limiter::{Limiter, Place};
 use crate::retry::Jitter;
 use crate::secret::Secret;
@@ -21,6 +22,7 @@ pub struct Endpoints {
     limiters: Mutex<HashMap<LimiterKey, Arc<Limiter>>>,
     learned: Mutex<HashMap<ModelKey, Arc<Learned>>>,
     clients: Mutex<HashMap<Transport, Client>>,
+    tokens: Mutex<Vec<Arc<Tokens>>>,
     timer: Arc<dyn Timer>,
     jitter: Jitter,
 }
@@ -50,6 +52,7 @@ impl Endpoints {
             limiters: Mutex::default(),
             learned: Mutex::default(),
             clients: Mutex::default(),
+            tokens: Mutex::default(),
             timer,
             jitter: Jitter::default(),
         })
@@ -72,17 +75,36 @@ impl Endpoints {
         secret: Option<&Secret>,
         size: usize,
     ) -> Arc<Limiter> {
-        let key = LimiterKey {
-            model: model_key(address, model),
-            key_fingerprint: secret.map(Secret::fingerprint),
-        };
+        self.limiter_for(
+            LimiterKey {
+                model: model_key(address, model),
+                key_fingerprint: secret.map(Secret::fingerprint),
+            },
+            size,
+        )
+    }
+
+    /// The limiter of a program on this machine and the model that it uses, set to `size` processes at once.
+    pub(crate) fn limiter_of_program(
+        &self,
+        program: &str,
+        model: &str,
+        size: usize,
+    ) -> Arc<Limiter> {
+        let model = ModelKey { base_url: format!("program:{program}"), model: model.to_owned() };
+        self.limiter_for(LimiterKey { model, key_fingerprint: None }, size)
+    }
+
+    fn limiter_for(&self, key: LimiterKey, size: usize) -> Arc<Limiter> {
         match lock(&self.limiters).entry(key) {
             Entry::Occupied(known) => {
                 known.get().resize(size);
                 Arc::clone(known.get())
             }
             Entry::Vacant(free) => {
-                let place = Place { address: address.public.clone(), model: model.to_owned() };
+                let key = free.key();
+                let place =
+                    Place { address: key.model.base_url.clone(), model: key.model.model.clone() };
                 let limiter = Limiter::new(place, size, Arc::clone(&self.timer));
                 Arc::clone(free.insert(Arc::new(limiter)))
             }
@@ -110,6 +132,18 @@ impl Endpoints {
     /// What was learned about a model.
     pub(crate) fn learned(&self, address: &Address, model: &str) -> Arc<Learned> {
         Arc::clone(lock(&self.learned).entry(model_key(address, model)).or_default())
+    }
+
+    /// The tokens of a source for a scope, kept for all runs.
+    pub(crate) fn tokens(&self, source: TokenSource, scope: &str) -> Arc<Tokens> {
+        let wanted = Tokens::new(source, scope);
+        let mut known = lock(&self.tokens);
+        if let Some(same) = known.iter().find(|one| one.is_for_same(&wanted)) {
+            return Arc::clone(same);
+        }
+        let wanted = Arc::new(wanted);
+        known.push(Arc::clone(&wanted));
+        wanted
     }
 
     /// The client for a kind of connection. Certificates are read only for the first encrypted one.

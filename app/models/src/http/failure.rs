@@ -93,9 +93,22 @@ impl Complaint {
             })
     }
 
+    /// The model is served by the Responses API alone, or as it was asked.
+    pub(crate) fn wants_responses(&self) -> bool {
+        ["v1/responses", "responses api"].iter().any(|words| self.text.contains(words))
+    }
+
+    /// Nothing about the request but the name of the model is wrong.
+    pub(crate) fn is_about_the_model(&self) -> bool {
+        ["model_not_found", "deploymentnotfound"].iter().any(|words| self.text.contains(words))
+    }
+
     /// A field as such is refused, not its value.
     pub(crate) fn refuses_a_field(&self) -> bool {
-        const WORDS: [&str; 15] = [
+        const WORDS: [&str; 18] = [
+            "unavailable",
+            "does not match any of",
+            "invalid schema",
             "unsupported",
             "not supported",
             "not support",
@@ -148,7 +161,7 @@ pub(crate) fn classify(refusal: Refusal<'_>) -> Failure {
             within_limit(failure, refusal.longest_wait)
         }
         _ => Failure {
-            complaint: matches!(refusal.status, 400 | 422)
+            complaint: matches!(refusal.status, 400 | 404 | 422)
                 .then(|| Complaint::of(&refusal.body.raw)),
             ..fail(ModelErrorKind::BadRequest, Again::Never)
         },

@@ -1,5 +1,6 @@
 //! What an HTTP model is made from, and why that can fail. No call is made here.
 
+use super::sign_in::TokenSource;
 use crate::secret::Secret;
 use skillopt_domain::config::ModelRole;
 use skillopt_domain::ids::RunId;
@@ -12,8 +13,10 @@ pub struct HttpModelSetup<'a> {
     pub role: Role,
     /// How it is called.
     pub config: &'a ModelRole,
-    /// The key; without one no `Authorization` header is sent.
+    /// The key; without one, and without a token, nothing that signs in is sent.
     pub secret: Option<Secret>,
+    /// Where tokens come from, for Azure without a key.
+    pub token: Option<TokenSource>,
     /// Calls in flight to the endpoint. The endpoint is shared: the value given last holds.
     pub max_concurrency: u32,
     /// For the `X-SkillOpt-Run` header.

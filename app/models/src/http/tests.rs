@@ -1,16 +1,19 @@
 //! The whole backend against scripted servers. Waits pass on a clock of their own, so no test sleeps.
 
 mod adapting;
+mod conformance;
 mod connections;
+mod dialects;
 mod failures;
 mod limits;
 mod outages;
 mod setup;
+mod sign_in;
 
 use super::*;
 use crate::timer::Timer;
 use serde_json::json;
-use skillopt_domain::config::{BackendKind, ModelRole, TokenLimitParam};
+use skillopt_domain::config::{BackendKind, ModelRole, Provider, TokenLimitParam};
 use skillopt_engine::ports::{Finish, Message, ModelErrorKind, Purpose};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -116,6 +119,7 @@ fn config(base_url: &str) -> ModelRole {
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,
+        provider: Provider::default(),
     }
 }
 
@@ -124,6 +128,7 @@ fn build(config: &ModelRole, endpoints: &Arc<Endpoints>) -> Result<HttpModel, Se
         role: Role::Target,
         config,
         secret: Secret::new("sk-geheim-123"),
+        token: None,
         max_concurrency: 8,
         run: None,
     };

@@ -48,6 +48,7 @@ pub(super) fn settings() -> ModelRole {
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,
+        provider: skillopt_domain::config::Provider::default(),
     }
 }
 

@@ -17,38 +17,58 @@ pub(crate) struct Prediction<'a> {
     /// The task.
     pub(crate) id: Cow<'a, str>,
     /// What was sent, what came back, and what was said about it.
-    pub(crate) conversation: Vec<Said<'a>>,
+    pub(crate) conversation: Vec<Turn<'a>>,
 }
 
-/// One message.
+/// One message, or something that an agent did.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Said<'a> {
-    role: Speaker,
-    content: Cow<'a, str>,
+#[serde(untagged)]
+pub(crate) enum Turn<'a> {
+    Said {
+        role: Speaker,
+        content: Cow<'a, str>,
+    },
+    /// As the Python system tells of tools.
+    Did {
+        #[serde(rename = "type")]
+        kind: Cow<'a, str>,
+        cmd: Cow<'a, str>,
+        obs: Cow<'a, str>,
+    },
 }
 
 impl Prediction<'_> {
     /// The first message that was sent in this voice; empty when there is none.
     pub(crate) fn prompt(&self, speaker: Speaker) -> &str {
-        let sent = |said: &&Said<'_>| said.role == speaker && !said.content.starts_with(EVALUATION);
-        self.conversation.iter().find(sent).map_or("", |said| &said.content)
+        let sent = |turn| match turn {
+            Turn::Said { role, content }
+                if *role == speaker && !content.starts_with(EVALUATION) =>
+            {
+                Some(content.as_ref())
+            }
+            Turn::Said { .. } | Turn::Did { .. } => None,
+        };
+        self.conversation.iter().find_map(sent).unwrap_or_default()
     }
 }
 
 /// The line of an attempt, without the end of the line.
 pub(super) fn line(record: &RolloutRecord) -> serde_json::Result<String> {
-    let mut conversation: Vec<Said<'_>> = record
-        .messages
-        .iter()
-        .map(|message| Said { role: message.role, content: message.content.as_str().into() })
-        .collect();
+    let said = |role, content| Turn::Said { role, content };
+    let asked =
+        record.messages.iter().map(|message| said(message.role, message.content.as_str().into()));
+    let did = record.steps.iter().map(|step| Turn::Did {
+        kind: "tool_call".into(),
+        cmd: format!("{}: {}", step.kind, step.text).into(),
+        obs: step.result.as_str().into(),
+    });
+    let mut conversation: Vec<Turn<'_>> = asked.chain(did).collect();
     if !record.reply.is_empty() {
-        let content = record.reply.as_str().into();
-        conversation.push(Said { role: Speaker::Assistant, content });
+        conversation.push(said(Speaker::Assistant, record.reply.as_str().into()));
     }
     if !record.evaluation_note.is_empty() {
         let content = [EVALUATION, &record.evaluation_note].concat().into();
-        conversation.push(Said { role: Speaker::System, content });
+        conversation.push(said(Speaker::System, content));
     }
     let id = record.outcome.task.as_str().into();
     serde_json::to_string(&Prediction { id, conversation })

@@ -18,6 +18,7 @@ fn record(id: &str, outcome: Outcome, reply: &str) -> RolloutRecord {
             cached: false,
         },
         messages: vec![Message::system("be brief"), Message::user("Who?")],
+        steps: Vec::new(),
         reply: reply.into(),
         evaluation_note: if reply.is_empty() { String::new() } else { "expected: Ada".into() },
     }

@@ -41,6 +41,7 @@ fn a_key_that_no_header_can_carry_is_refused_without_showing_it() {
         role: Role::Optimizer,
         config: &config,
         secret: Secret::new("sk-a\nsk-b"),
+        token: None,
         max_concurrency: 1,
         run: None,
     };
@@ -99,6 +100,7 @@ async fn without_a_key_no_authorization_is_sent_and_marks_are_sent_when_wanted()
         role: Role::Target,
         config: &config,
         secret: None,
+        token: None,
         max_concurrency: 1,
         run: Some(&run),
     };

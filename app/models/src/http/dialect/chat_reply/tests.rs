@@ -1,8 +1,15 @@
 //! Bodies as providers send them, and what is made of each.
 
 use super::*;
+use crate::http::dialect::Api;
+use crate::http::failure::Again;
 use rstest::rstest;
 use serde_json::json;
+use skillopt_engine::ports::{Finish, ModelErrorKind};
+
+fn read(body: &[u8]) -> Result<Completion, Failure> {
+    Api::Chat.read(body)
+}
 
 fn body(message: &Value, finish: &str) -> Vec<u8> {
     let choice = json!({"message": message, "finish_reason": finish});
