@@ -24,7 +24,7 @@ pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 pub use secret_name::{is_secret_name, is_secret_parameter, secret_field};
 pub use typed::{
-    Agents, Claude, Codex, Copilot, Cursor, Evaluation, Gradient, Limits, LrScheduler, ModelRole, Optimizer, RunConfig, SearchQaEnv,
-    SplitMode, TokenLimitParam, Train,
+    Agents, Claude, Codex, Copilot, Cursor, Evaluation, Gradient, Limits, LrScheduler, ModelRole,
+    Optimizer, RunConfig, SearchQaEnv, SplitMode, TokenLimitParam, Train,
 };
 pub use value::{Origin, Place, Value};

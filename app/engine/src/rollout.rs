@@ -2,7 +2,9 @@
 //! never in order of arrival.
 
 use crate::calls::Answer;
-use crate::ports::{ChatReply, ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task, Workspace};
+use crate::ports::{
+    ChatReply, ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task, Workspace,
+};
 use crate::run::{Run, Ticker, TrainError, Work, in_order};
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,

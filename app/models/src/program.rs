@@ -97,12 +97,8 @@ impl ProgramModel {
         let info = program_of(kind).ok_or_else(missing)?;
         let program = find_program(kind, agents, env).ok_or_else(missing)??;
         let dialect = dialect_of(kind, role, agents).ok_or_else(missing)?;
-        let env = ChildEnvironment::new(
-            env,
-            dialect.variables(),
-            &config.api_key_env,
-            &dialect.fixed(),
-        );
+        let env =
+            ChildEnvironment::new(env, dialect.variables(), &config.api_key_env, &dialect.fixed());
         let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
         let model = config.model.trim();
         Ok(Self {

@@ -31,8 +31,10 @@ pub(crate) fn TrajectoryView(
         view! { <Turn message=message.clone() who/> }
     };
     // What an agent did comes before its answer.
-    let (before, answer) = trajectory.messages.split_at(trajectory.messages.len().saturating_sub(1));
-    let (before, answer) = (before.iter().map(turn).collect_any(), answer.iter().map(turn).collect_any());
+    let (before, answer) =
+        trajectory.messages.split_at(trajectory.messages.len().saturating_sub(1));
+    let (before, answer) =
+        (before.iter().map(turn).collect_any(), answer.iter().map(turn).collect_any());
     let steps = steps(&trajectory.steps);
     let is_silent = trajectory.messages.is_empty();
     let facts = facts(&trajectory, skill);

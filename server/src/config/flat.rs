@@ -25,9 +25,9 @@ const ALIASES: [(&str, &str); 5] = [
 /// The key that a `section.key` stands for; itself when it is no other name of one.
 #[must_use]
 pub(super) fn canonical_path(path: &str) -> &str {
-    let alias = path.strip_prefix("model.").and_then(|name| {
-        ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| *path)
-    });
+    let alias = path
+        .strip_prefix("model.")
+        .and_then(|name| ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| *path));
     alias.unwrap_or(path)
 }
 

@@ -3,7 +3,8 @@
 use super::environment::{self, Environment};
 use super::file::{self, FileSettings};
 use skillopt_domain::config::{
-    Availability, BackendFamily, BackendKind, ConfigProblem, Place, Resolved, RunConfig, Setting, Value, find_key, resolve,
+    Availability, BackendFamily, BackendKind, ConfigProblem, Place, Resolved, RunConfig, Setting,
+    Value, find_key, resolve,
 };
 use skillopt_domain::spend::Role;
 use std::fmt;

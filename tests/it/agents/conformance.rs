@@ -75,7 +75,8 @@ async fn c41_the_prompt_comes_on_stdin_whatever_stands_in_it_and_never_in_an_arg
         let model = scene.model(kind, role);
         ask(&model, &question).await.expect("an answer");
         let seen = &scene.seen()[0];
-        let told = if model.works_in_folder() { &seen["files"]["task.md"] } else { &seen["prompt"] };
+        let told =
+            if model.works_in_folder() { &seen["files"]["task.md"] } else { &seen["prompt"] };
         assert!(told.as_str().is_some_and(|told| told.contains(&question)), "{kind:?} {role}");
         assert!(arguments(seen).iter().all(|word| !word.contains("rm -rf")), "{kind:?} {role}");
         assert!(arguments(seen).iter().all(|word| word.len() < 4096), "{kind:?} {role}");
@@ -171,8 +172,7 @@ async fn every_program_may_do_as_little_as_serves() {
                 assert_eq!(seen["env"]["MAX_THINKING_TOKENS"], "16384");
             }
             BackendKind::CodexExec => {
-                let sandbox =
-                    if role == Role::Target { "workspace-write" } else { "read-only" };
+                let sandbox = if role == Role::Target { "workspace-write" } else { "read-only" };
                 assert_eq!(behind(seen, "--sandbox"), Some(sandbox));
                 assert_eq!(behind(seen, "--cd"), seen["folder"].as_str());
                 has("approval_policy=\"never\"");
@@ -199,15 +199,45 @@ async fn every_program_may_do_as_little_as_serves() {
 async fn settings_reach_the_programs_and_change_the_ledgers_key() {
     let scene = answers();
     let rows: [(BackendKind, &str, &str, &str); 9] = [
-        (BackendKind::CodexExec, "model.codex_exec_sandbox", "danger-full-access", "--sandbox danger-full-access"),
+        (
+            BackendKind::CodexExec,
+            "model.codex_exec_sandbox",
+            "danger-full-access",
+            "--sandbox danger-full-access",
+        ),
         (BackendKind::CodexExec, "model.codex_exec_profile", "mine", "--profile mine"),
-        (BackendKind::CodexExec, "model.codex_exec_reasoning_effort", "max", "model_reasoning_effort=\"xhigh\""),
+        (
+            BackendKind::CodexExec,
+            "model.codex_exec_reasoning_effort",
+            "max",
+            "model_reasoning_effort=\"xhigh\"",
+        ),
         (BackendKind::CodexExec, "model.codex_exec_web_search", "true", "web_search=\"live\""),
-        (BackendKind::ClaudeCodeExec, "model.claude_code_exec_tools", "Read,Bash", "--allowedTools Read(./**),Bash"),
-        (BackendKind::ClaudeCodeExec, "model.claude_code_exec_permission_mode", "bypassPermissions", "bypassPermissions"),
-        (BackendKind::ClaudeChat, "model.claude_setting_sources", "user,project", "--setting-sources user,project"),
+        (
+            BackendKind::ClaudeCodeExec,
+            "model.claude_code_exec_tools",
+            "Read,Bash",
+            "--allowedTools Read(./**),Bash",
+        ),
+        (
+            BackendKind::ClaudeCodeExec,
+            "model.claude_code_exec_permission_mode",
+            "bypassPermissions",
+            "bypassPermissions",
+        ),
+        (
+            BackendKind::ClaudeChat,
+            "model.claude_setting_sources",
+            "user,project",
+            "--setting-sources user,project",
+        ),
         (BackendKind::CursorExec, "model.cursor_exec_sandbox", "disabled", "--sandbox disabled"),
-        (BackendKind::CopilotExec, "model.copilot_exec_allow_all_tools", "true", "--allow-all-tools"),
+        (
+            BackendKind::CopilotExec,
+            "model.copilot_exec_allow_all_tools",
+            "true",
+            "--allow-all-tools",
+        ),
     ];
     for (at, (kind, path, value, words)) in rows.into_iter().enumerate() {
         let plain = scene.model(kind, Role::Target).identity();
@@ -243,7 +273,8 @@ async fn effort_schema_tools_and_pictures_reach_the_programs_that_can_take_them(
         request.effort = Some(Effort::High);
         request.schema = Some(Arc::new(ReplySchema { name: "x".into(), schema: schema.clone() }));
         let mut with_picture = Message::user("Look.");
-        with_picture.images = vec![Image { media_type: "image/png".into(), base64: "iVBORw==".into() }];
+        with_picture.images =
+            vec![Image { media_type: "image/png".into(), base64: "iVBORw==".into() }];
         request.messages.push(with_picture);
         chat(&model, &request, &CancellationToken::new()).await.expect("an answer");
         let seen = &scene.seen()[0];

@@ -34,7 +34,8 @@ async fn failed(
 
 #[tokio::test]
 async fn c41_an_exit_code_and_the_end_of_stderr_are_told_and_not_tried_again() {
-    check("exit", Kind::Server, 1, "ended with exit code 7: TypeError: something broke at line 12").await;
+    check("exit", Kind::Server, 1, "ended with exit code 7: TypeError: something broke at line 12")
+        .await;
 }
 
 #[tokio::test]
@@ -169,7 +170,8 @@ fn a_program_that_the_config_names_wins_over_path_and_must_be_one() {
     let scene = Scene::with_fault("");
     let at = scene.path().join("codex").display().to_string();
     let found = |path: &str| {
-        let config = config(BackendKind::CodexExec, Role::Target, &[("model.codex_exec_path", path)]);
+        let config =
+            config(BackendKind::CodexExec, Role::Target, &[("model.codex_exec_path", path)]);
         find_program(BackendKind::CodexExec, &config.agents, &BTreeMap::new()).expect("a program")
     };
     assert_eq!(found(&at).expect("there"), std::path::Path::new(&at));

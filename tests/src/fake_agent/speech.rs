@@ -48,8 +48,10 @@ impl Speech {
                 json!({"type": "turn.started"}),
                 json!({"type": "error", "message": "Reconnecting... 1/5"}),
                 of_codex(&json!({"id": "i0", "type": "reasoning", "text": "I look first."})),
-                of_codex(&json!({"id": "i1", "type": "command_execution", "command": "cat task.md",
-                    "aggregated_output": text, "exit_code": 0, "status": "completed"})),
+                of_codex(
+                    &json!({"id": "i1", "type": "command_execution", "command": "cat task.md",
+                    "aggregated_output": text, "exit_code": 0, "status": "completed"}),
+                ),
             ],
             Self::Cursor => vec![
                 json!({"type": "system", "subtype": "init", "model": "m"}),
@@ -129,14 +131,18 @@ impl Speech {
     /// The way in which each tells that it failed.
     pub(crate) fn fail(self, words: &str) -> ExitCode {
         let event = match self {
-            Self::Claude => json!({"type": "result", "subtype": "success", "is_error": true, "result": words,
-                "total_cost_usd": 0, "usage": {"input_tokens": 0, "output_tokens": 0}}),
+            Self::Claude => {
+                json!({"type": "result", "subtype": "success", "is_error": true, "result": words,
+                "total_cost_usd": 0, "usage": {"input_tokens": 0, "output_tokens": 0}})
+            }
             Self::Codex => json!({"type": "turn.failed", "error": {"message": words}}),
             Self::Copilot => {
                 json!({"type": "session.error", "data": {"errorType": "query", "message": words}})
             }
-            Self::Pi => json!({"type": "message_end", "message": {"role": "assistant", "content": [],
-                "stopReason": "error", "errorMessage": words}}),
+            Self::Pi => {
+                json!({"type": "message_end", "message": {"role": "assistant", "content": [],
+                "stopReason": "error", "errorMessage": words}})
+            }
             Self::Opencode => {
                 json!({"type": "error", "error": {"name": "APIError", "data": {"message": words}}})
             }

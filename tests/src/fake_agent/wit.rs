@@ -17,8 +17,7 @@ pub(crate) fn answer(flags: &Flags, prompt: &str) -> String {
     let call = std::env::var("SKILLOPT_CALL").unwrap_or_default();
     let purpose = call.rsplit('/').next().unwrap_or_default();
     let purpose: Purpose = serde_json::from_value(json!(purpose)).unwrap_or(Purpose::Qa);
-    let request =
-        ChatRequest::new(purpose, "", vec![Message::system(system), Message::user(user)]);
+    let request = ChatRequest::new(purpose, "", vec![Message::system(system), Message::user(user)]);
     let Some(config) = config() else { return String::new() };
     let sample = Sample { seed: 0, epoch: 0, repeat: 0, fresh: None };
     let cancel = CancellationToken::new();

@@ -28,9 +28,8 @@ const AMENDMENT: &str = "Your last attempt ended without an answer. Do it again,
 impl Ask {
     /// `again` tells that the last attempt brought nothing.
     pub(super) fn of(request: &ChatRequest, folder: &Folder, again: bool) -> io::Result<Self> {
-        let said = |wanted: Speaker| {
-            request.messages.iter().filter(move |message| message.role == wanted)
-        };
+        let said =
+            |wanted: Speaker| request.messages.iter().filter(move |message| message.role == wanted);
         let texts: Vec<&str> =
             said(Speaker::System).map(|message| message.content.as_str()).collect();
         let images = write_images(&request.messages, folder)?;
@@ -141,11 +140,8 @@ fn describe_tools(tools: &[ToolSpec]) -> String {
                     into `tool_calls` and leave `content` empty, or answer in `content`.\n"
         .to_owned();
     for tool in tools {
-        let _ = writeln!(
-            text,
-            "- {}: {} Arguments: {}",
-            tool.name, tool.description, tool.parameters
-        );
+        let _ =
+            writeln!(text, "- {}: {} Arguments: {}", tool.name, tool.description, tool.parameters);
     }
     text
 }
@@ -203,10 +199,7 @@ mod tests {
     fn one_question_stays_as_it_is_and_a_conversation_is_told_turn_by_turn() {
         let one = ask(vec![Message::system("Be brief."), Message::user("$(rm -rf /) `x`")]);
         assert_eq!((one.system.as_str(), one.prompt.as_str()), ("Be brief.", "$(rm -rf /) `x`"));
-        assert_eq!(
-            one.in_one(),
-            "<instructions>\nBe brief.\n</instructions>\n\n$(rm -rf /) `x`"
-        );
+        assert_eq!(one.in_one(), "<instructions>\nBe brief.\n</instructions>\n\n$(rm -rf /) `x`");
         let more = ask(vec![Message::user("1"), Message::assistant("2"), Message::user("3")]);
         assert!(more.prompt.contains("<turn by=\"assistant\">\n2\n</turn>"), "{}", more.prompt);
     }
@@ -221,12 +214,15 @@ mod tests {
         assert_eq!(std::fs::read(folder.work().join("picture-1.png")).unwrap(), b"\x89PNG");
         assert!(with_picture.prompt.ends_with("Pictures in this folder: picture-1.png"));
         message.images[0].base64 = "not base64!".into();
-        assert!(Ask::of(&ChatRequest::new(Purpose::Qa, "", vec![message]), &folder, false).is_err());
+        assert!(
+            Ask::of(&ChatRequest::new(Purpose::Qa, "", vec![message]), &folder, false).is_err()
+        );
     }
 
     #[test]
     fn calls_of_tools_are_read_from_the_form_and_a_plain_reply_is_text() {
-        let reply = r#"{"content": "", "tool_calls": [{"name": "add", "arguments": "{\"a\": 1}"}]}"#;
+        let reply =
+            r#"{"content": "", "tool_calls": [{"name": "add", "arguments": "{\"a\": 1}"}]}"#;
         let (text, calls) = read_tool_calls(reply);
         assert!(text.is_empty());
         assert_eq!((calls[0].name.as_str(), calls[0].arguments.as_str()), ("add", "{\"a\": 1}"));

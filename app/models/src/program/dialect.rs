@@ -82,7 +82,11 @@ pub(super) trait Dialect: Send + Sync + Debug {
 }
 
 /// The dialect of a backend in a role; `None` for backends that are no programs.
-pub(super) fn dialect_of(kind: BackendKind, role: Role, agents: &Agents) -> Option<Box<dyn Dialect>> {
+pub(super) fn dialect_of(
+    kind: BackendKind,
+    role: Role,
+    agents: &Agents,
+) -> Option<Box<dyn Dialect>> {
     Some(match kind {
         BackendKind::ClaudeChat => Box::new(claude::ClaudeChat::new(&agents.claude)),
         BackendKind::ClaudeCodeExec => Box::new(claude::ClaudeCode::new(&agents.claude)),

@@ -200,9 +200,13 @@ pub(super) fn is_limit_notice(answer: &str) -> bool {
     const MOST_CHARS: usize = 200;
     let lower = answer.trim().to_lowercase();
     lower.len() <= MOST_CHARS
-        && ["claude ai usage limit reached", "claude usage limit reached", "you've hit your usage limit"]
-            .iter()
-            .any(|start| lower.starts_with(start))
+        && [
+            "claude ai usage limit reached",
+            "claude usage limit reached",
+            "you've hit your usage limit",
+        ]
+        .iter()
+        .any(|start| lower.starts_with(start))
 }
 
 #[cfg(test)]
@@ -216,7 +220,11 @@ mod tests {
     #[case("You've hit your usage limit. Try again in 4 days", Kind::QuotaExhausted, Again::Never)]
     #[case("ERROR: Quota exceeded. Check your plan", Kind::QuotaExhausted, Again::Never)]
     #[case("Invalid API key · Please run /login", Kind::Authentication, Again::Never)]
-    #[case("exceeded retry limit, last status: 401 Unauthorized", Kind::Authentication, Again::Never)]
+    #[case(
+        "exceeded retry limit, last status: 401 Unauthorized",
+        Kind::Authentication,
+        Again::Never
+    )]
     #[case("exceeded retry limit, last status: 429", Kind::RateLimited, Again::Wait)]
     #[case("API Error: Rate limit reached", Kind::RateLimited, Again::Wait)]
     #[case("API Error: 529 overloaded_error", Kind::Server, Again::Wait)]

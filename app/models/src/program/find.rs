@@ -25,11 +25,9 @@ pub fn program_of(kind: BackendKind) -> Option<ProgramName> {
             "model.claude_code_exec_path",
             "run `claude` and type /login, or set ANTHROPIC_API_KEY",
         ),
-        BackendKind::CodexExec => program(
-            "codex",
-            "model.codex_exec_path",
-            "run `codex login`, or set CODEX_API_KEY",
-        ),
+        BackendKind::CodexExec => {
+            program("codex", "model.codex_exec_path", "run `codex login`, or set CODEX_API_KEY")
+        }
         BackendKind::CursorExec => program(
             "cursor-agent",
             "model.cursor_exec_path",

@@ -155,10 +155,20 @@ pub(super) fn gist(value: Option<&Value>) -> String {
         }
         Value::Object(fields) => {
             const TELLING: [&str; 9] = [
-                "command", "file_path", "filePath", "path", "pattern", "query", "url", "content", "output",
+                "command",
+                "file_path",
+                "filePath",
+                "path",
+                "pattern",
+                "query",
+                "url",
+                "content",
+                "output",
             ];
             let known = TELLING.iter().find_map(|name| fields.get(*name));
-            known.filter(|known| !known.is_object()).map_or_else(|| value.to_string(), |known| gist(Some(known)))
+            known
+                .filter(|known| !known.is_object())
+                .map_or_else(|| value.to_string(), |known| gist(Some(known)))
         }
         other => other.to_string(),
     }

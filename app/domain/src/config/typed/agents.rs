@@ -107,12 +107,14 @@ impl RunConfig {
                 "commands of Codex reach the network, so that what it reads can leave this machine",
             ),
             (
-                target == BackendKind::ClaudeCodeExec && claude.permission_mode == "bypassPermissions",
+                target == BackendKind::ClaudeCodeExec
+                    && claude.permission_mode == "bypassPermissions",
                 "model.claude_code_exec_permission_mode",
                 "Claude Code asks for no permission: commands that a skill or a task suggests can change anything that you can change",
             ),
             (
-                target == BackendKind::ClaudeCodeExec && claude.tools.iter().any(|tool| tool == "Bash"),
+                target == BackendKind::ClaudeCodeExec
+                    && claude.tools.iter().any(|tool| tool == "Bash"),
                 "model.claude_code_exec_tools",
                 "Bash runs any command as you, outside of any sandbox",
             ),
@@ -183,6 +185,46 @@ impl Reader<'_> {
             opencode_path: self.text("model.opencode_path"),
             empty_retries: self.count("model.exec_empty_response_retries"),
             trace_to_optimizer: self.flag("model.codex_trace_to_optimizer"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::resolve::{Setting, resolve};
+    use crate::config::value::{Place, Value};
+
+    fn dangers(rows: &[(&str, &str)]) -> Vec<String> {
+        let set = |(path, value): &(&str, &str)| Setting {
+            path: (*path).to_owned(),
+            value: Value::Text((*value).to_owned()),
+            place: Place::flag("test"),
+        };
+        let base = [("env.split_dir", "x"), ("model.optimizer_backend", "mock")];
+        let settings: Vec<Setting> = base.iter().chain(rows).map(set).collect();
+        let config = RunConfig::from_resolved(&resolve(&settings).expect("valid")).expect("valid");
+        config.dangers().into_iter().map(|danger| danger.path).collect()
+    }
+
+    #[test]
+    fn nothing_is_dangerous_unless_it_is_set_and_used() {
+        let targets = ["codex_exec", "claude_code_exec", "cursor_exec", "copilot_exec", "mock"];
+        for target in targets {
+            assert_eq!(dangers(&[("model.target_backend", target)]), Vec::<String>::new());
+        }
+        let wide = [
+            ("codex_exec", "model.codex_exec_sandbox", "danger-full-access"),
+            ("codex_exec", "model.codex_exec_network_access", "true"),
+            ("claude_code_exec", "model.claude_code_exec_permission_mode", "bypassPermissions"),
+            ("claude_code_exec", "model.claude_code_exec_tools", "Read, Bash"),
+            ("claude_chat", "model.claude_setting_sources", "user"),
+            ("cursor_exec", "model.cursor_exec_sandbox", "disabled"),
+            ("copilot_exec", "model.copilot_exec_allow_all_tools", "true"),
+        ];
+        for (target, path, value) in wide {
+            assert_eq!(dangers(&[("model.target_backend", target), (path, value)]), [path]);
+            assert!(dangers(&[("model.target_backend", "mock"), (path, value)]).is_empty());
         }
     }
 }

@@ -82,11 +82,8 @@ impl Reader<'_> {
         let is_copilot = matches!(backend, BackendKind::CopilotChat | BackendKind::CopilotExec);
         let of_copilot = format!("model.copilot_chat_{role}_model");
         let own_model = if is_copilot { self.text(&of_copilot) } else { String::new() };
-        let model = if own_model.is_empty() {
-            self.text(&format!("model.{role}"))
-        } else {
-            own_model
-        };
+        let model =
+            if own_model.is_empty() { self.text(&format!("model.{role}")) } else { own_model };
         let timeout_of_copilot = self.float("model.copilot_chat_timeout").filter(|_| is_copilot);
         let model = match (model.is_empty(), simulated) {
             (true, true) => format!("{stand_in}-{role}"),

@@ -99,7 +99,8 @@ fn hear_message(event: &Value, heard: &mut Heard) {
         "toolUse" => heard.turn_to_tool(),
         "error" | "aborted" => {
             let reason = text(event, "/message/errorMessage");
-            heard.error = Some(if reason.is_empty() { "it was aborted" } else { reason }.to_owned());
+            heard.error =
+                Some(if reason.is_empty() { "it was aborted" } else { reason }.to_owned());
         }
         _ => {}
     }
