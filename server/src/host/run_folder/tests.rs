@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 use skillopt_domain::outcome::TaskOutcome;
 use skillopt_domain::score::{Score, TaskScore};
-use skillopt_engine::ports::{Message, Speaker};
+use skillopt_engine::ports::{AgentStep, Message, Speaker};
 
 fn record(id: &str, outcome: Outcome, reply: &str) -> RolloutRecord {
     RolloutRecord {
@@ -91,6 +91,23 @@ async fn rollouts_have_rows_and_what_was_said_in_a_file_each() {
     assert_eq!(conversation[3]["content"], "[EVALUATION RESULT] expected: Ada");
     let names = std::fs::read_dir(&dir).expect("listed").count();
     assert_eq!(names, 2, "no file an attempt");
+}
+
+#[test]
+fn what_an_agent_did_stands_in_its_conversation_as_calls_of_tools() {
+    let step =
+        AgentStep { kind: "command".into(), text: "cat task.md".into(), result: "Who?".into() };
+    let record = RolloutRecord { steps: vec![step], ..record("t", scored(), "Ada") };
+    let line = predictions::line(&record).expect("a line");
+    let lines: Value = serde_json::from_str(&line).expect("JSON");
+    let expect = json!([
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "Who?"},
+        {"type": "tool_call", "cmd": "command: cat task.md", "obs": "Who?"},
+        {"role": "assistant", "content": "Ada"},
+        {"role": "system", "content": "[EVALUATION RESULT] expected: Ada"},
+    ]);
+    assert_eq!(lines["conversation"], expect);
 }
 
 #[tokio::test]
