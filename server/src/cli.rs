@@ -9,6 +9,7 @@ mod derive;
 mod doctor;
 mod eval;
 mod follow;
+mod foresee;
 mod import;
 mod narrate;
 mod output;

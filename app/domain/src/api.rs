@@ -7,6 +7,7 @@ pub use evidence::*;
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
+use crate::forecast::RunForecast;
 use crate::hash::Sha256Hex;
 use crate::ids::{AdoptionId, RunId};
 use crate::import::ImportOrigin;
@@ -306,11 +307,14 @@ pub struct Forecast {
     pub target_calls_max: u64,
     /// Optimizer calls at most.
     pub optimizer_calls_max: u64,
+    /// What it will likely come to.
+    #[serde(default)]
+    pub estimate: RunForecast,
 }
 
 from_fields! { Forecast {
     n_train, n_selection, n_test, steps_per_epoch, total_steps, target_calls_max,
-    optimizer_calls_max
+    optimizer_calls_max; or default: estimate
 } }
 
 /// `POST /preflight`: one test call a role, besides the checks.

@@ -5,7 +5,6 @@ pub mod cassette;
 mod limiter;
 pub mod mock;
 mod openai_compatible;
-mod price;
 mod reasoning;
 mod refusal;
 mod retry;

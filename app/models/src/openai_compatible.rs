@@ -18,7 +18,7 @@ pub use endpoints::Endpoints;
 pub use setup::{HttpModelSetup, SetupError};
 
 use crate::limiter::Limiter;
-use crate::price::Prices;
+use skillopt_domain::price::Price;
 use crate::secret::Secret;
 use adapt::Learned;
 use address::Address;
@@ -46,7 +46,7 @@ pub struct HttpModel {
     timeout: Duration,
     max_retries: u32,
     max_retry_after: Duration,
-    prices: Option<Prices>,
+    prices: Option<Price>,
     client: Client,
     limiter: Arc<Limiter>,
     learned: Arc<Learned>,
@@ -90,7 +90,7 @@ impl HttpModel {
             timeout: seconds(config.timeout_s),
             max_retries: config.max_retries,
             max_retry_after: seconds(config.max_retry_after_s),
-            prices: Prices::of(config),
+            prices: config.price(),
             address,
             secret,
         })

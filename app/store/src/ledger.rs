@@ -2,6 +2,7 @@
 
 mod batch;
 mod clerk;
+mod history;
 mod prepared;
 
 pub(crate) use clerk::Clerk;

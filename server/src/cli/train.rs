@@ -3,6 +3,7 @@
 use super::Exit;
 use super::args::TrainArgs;
 use super::derive::tell_differences;
+use super::foresee::forecast_lines;
 use super::follow::{Report, finish, follow};
 use super::output::Output;
 use crate::config::{BadConfig, Environment, run_config};
@@ -118,10 +119,9 @@ fn describe(
         output.line(&format!("{}: {}", line.label, line.figure));
     }
     if let Some(forecast) = &check.forecast {
-        output.line(&format!(
-            "{} steps; at most {} target and {} optimizer calls",
-            forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
-        ));
+        for line in forecast_lines(forecast) {
+            output.line(&line);
+        }
     }
     Ok(())
 }

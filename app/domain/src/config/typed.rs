@@ -7,6 +7,7 @@ use super::modes::{
 use super::resolve::{ConfigProblem, Resolved};
 use super::secret_name::secret_field;
 use super::value::{Place, Value};
+use crate::price::Price;
 use crate::score::GateMetric;
 use crate::spend::Role;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,12 @@ impl ModelRole {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.backend != BackendKind::OpenaiCompatible
+    }
+
+    /// What it charges; `None` when that is not known.
+    #[must_use]
+    pub fn price(&self) -> Option<Price> {
+        Price::new(self.price_in, None, self.price_out)
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
 use crate::buffer::StepBuffer;
+use crate::forecast::forecast;
 use crate::evaluate::{MeasureOrder, SelectionCache, measure as measure_skill, measured};
 use crate::ports::{ChatRequest, Message, ModelErrorKind, Purpose, Task};
 use crate::rollout::WhenBroken;
@@ -38,6 +39,7 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
         target_simulated: run.ports.target.is_simulated(),
         optimizer_simulated: run.ports.optimizer.is_simulated(),
         seed: config.train.seed,
+        forecast: forecast(run.input.into(), run.ports.benchmark.as_ref()).ok(),
     };
     if let Some(EventKind::Planned(earlier)) = run.ports.journal.find("planned").await? {
         if earlier.initial_skill != plan.initial_skill {

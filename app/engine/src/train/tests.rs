@@ -93,6 +93,7 @@ fn input(changes: &[(&str, &str)]) -> TrainInput {
         prompts: PromptSet::default(),
         fresh: None,
         prior: Prior::default(),
+        known: Known::default(),
     }
 }
 

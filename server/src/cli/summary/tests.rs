@@ -45,7 +45,8 @@ async fn a_done_run_has_all_keys_and_no_others() {
         keys,
         [
             "run_id", "status", "out_root", "baseline", "best", "steps", "accepted", "rejected",
-            "skipped", "calls", "tokens", "cost_usd", "wall_s",
+            "skipped", "calls", "tokens", "cost_usd", "wall_s", "by_fate",
+            "cost_per_accepted_usd", "forecast",
         ]
     );
     assert_eq!(summary["status"], "done");
