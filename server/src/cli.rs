@@ -13,6 +13,7 @@ mod foresee;
 mod import;
 mod narrate;
 mod output;
+mod prices;
 mod prompts;
 mod runs;
 mod runs_export;
@@ -92,6 +93,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Import(args) => import::run(args, &data_dir, output).await,
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
         Command::Config(args) => config::run(args.command, output),
+        Command::Prices(args) => prices::run(args.command, &data_dir, output).await,
         Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };

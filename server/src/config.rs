@@ -17,7 +17,10 @@ pub use export::to_yaml;
 pub use flags::{cfg_options, flag, form_changes, form_fields};
 pub use flat::{flat_json, flat_name, path_of_flat};
 pub use json_schema::json_schema;
-pub use load::{BadConfig, Sources, changed, from_yaml_text, load, run_config, without_foreign};
+pub use load::{
+    BadConfig, Sources, changed, check_but_prices, from_yaml_text, load, run_config,
+    without_foreign,
+};
 
 pub(crate) use secret::{holds_secret, secret_in_address};
 

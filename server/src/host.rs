@@ -16,6 +16,7 @@ mod measure;
 mod models;
 mod plain_file;
 mod preflight;
+mod prices;
 mod prompt_change;
 mod prompts;
 mod resume;

@@ -13,6 +13,7 @@ mod imports;
 mod launch;
 mod markdown;
 mod origin;
+mod prices;
 mod problem;
 mod prompts;
 mod router;

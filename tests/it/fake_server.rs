@@ -133,21 +133,16 @@ async fn answer(
 
 fn request_of(body: &Value, purpose: &str) -> ChatRequest {
     let messages = body["messages"].as_array().into_iter().flatten();
-    ChatRequest {
-        messages: messages
-            .map(|message| Message {
-                role: match message["role"].as_str() {
-                    Some("system") => Speaker::System,
-                    Some("assistant") => Speaker::Assistant,
-                    _ => Speaker::User,
-                },
-                content: message["content"].as_str().unwrap_or_default().to_owned(),
-            })
-            .collect(),
-        max_tokens: None,
-        purpose: serde_json::from_value(json!(purpose)).unwrap_or(Purpose::Qa),
-        phase: String::new(),
-    }
+    let messages = messages.map(|message| {
+        let role = match message["role"].as_str() {
+            Some("system") => Speaker::System,
+            Some("assistant") => Speaker::Assistant,
+            _ => Speaker::User,
+        };
+        Message::new(role, message["content"].as_str().unwrap_or_default())
+    });
+    let purpose = serde_json::from_value(json!(purpose)).unwrap_or(Purpose::Qa);
+    ChatRequest::new(purpose, "", messages.collect())
 }
 
 fn mock_role() -> ModelRole {

@@ -15,6 +15,7 @@ use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
 use crate::origin::{LaunchOrigin, RunOrigin};
 use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
+use crate::price::PriceRow;
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};
@@ -260,6 +261,17 @@ pub struct ConfigCheck {
     /// What differs from the run that this one starts from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<ConfigDifference>,
+}
+
+/// `PUT /prices`: other rows in the place of those of a version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PriceUpdate {
+    /// The version that was changed.
+    pub version: u64,
+    /// All rows.
+    pub rows: Vec<PriceRow>,
 }
 
 /// One line of a preflight.

@@ -2,14 +2,17 @@
 //!
 //! Text formats (YAML) are read elsewhere; here a value arrives with the place that it came from.
 
+mod backend;
 mod difference;
 mod modes;
+mod priced;
 mod resolve;
 mod schema;
 mod secret_name;
 mod typed;
 mod value;
 
+pub use backend::{BACKENDS, BackendFamily, BackendKind, BackendSpec, Capability, Effort};
 pub use difference::{
     ChangeEffect, ConfigDifference, Contents, DATA, SKILL, Sameness, differences, fork_command,
     needs_fork,
@@ -22,7 +25,7 @@ pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 pub use secret_name::{is_secret_name, is_secret_parameter, secret_field};
 pub use typed::{
-    BackendKind, Evaluation, Gradient, Limits, LrScheduler, ModelRole, Optimizer, RunConfig,
-    SearchQaEnv, SplitMode, TokenLimitParam, Train,
+    Evaluation, Gradient, Limits, LrScheduler, ModelRole, Optimizer, RunConfig, SearchQaEnv,
+    SplitMode, TokenLimitParam, Train,
 };
 pub use value::{Origin, Place, Value};

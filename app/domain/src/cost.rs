@@ -146,7 +146,12 @@ impl RunView {
     /// Adds a finished step.
     pub(crate) fn add_fate(&mut self, fate: StepFate, wall_ms: u64, spend: SpendByRole) {
         let at = self.fates.iter().position(|row| row.fate == fate).unwrap_or_else(|| {
-            self.fates.push(FateCost { fate, n_steps: 0, wall_ms: 0, spend: SpendByRole::default() });
+            self.fates.push(FateCost {
+                fate,
+                n_steps: 0,
+                wall_ms: 0,
+                spend: SpendByRole::default(),
+            });
             self.fates.len() - 1
         });
         let row = &mut self.fates[at];
@@ -240,7 +245,8 @@ mod tests {
         view.add_fate(Action::Reject.into(), 5, paid(3));
         view.add_fate(Action::AcceptNewBest.into(), 7, paid(2));
         view.add_fate(Action::Accept.into(), 1, paid(1));
-        let rows: Vec<_> = view.fate_rows().iter().map(|row| (row.fate, row.n_steps, row.wall_ms)).collect();
+        let rows: Vec<_> =
+            view.fate_rows().iter().map(|row| (row.fate, row.n_steps, row.wall_ms)).collect();
         assert_eq!(rows, [(StepFate::Accepted, 2, 8), (StepFate::Rejected, 1, 5)]);
         assert_eq!(view.cost_per_accepted_step(), Some(300));
         let mut unpriced = paid(1);

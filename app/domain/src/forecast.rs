@@ -125,7 +125,8 @@ impl RunForecast {
     /// One role over all parts.
     #[must_use]
     pub fn of(&self, role: Role) -> RoleForecast {
-        let mut all = RoleForecast { cost_usd_micros: Some(Estimate::default()), ..RoleForecast::default() };
+        let mut all =
+            RoleForecast { cost_usd_micros: Some(Estimate::default()), ..RoleForecast::default() };
         for part in &self.parts {
             all.add(part.of(role));
         }
@@ -137,7 +138,8 @@ impl RunForecast {
     pub fn total(&self) -> ForecastTotal {
         let mut all = self.of(Role::Target);
         all.add(&self.of(Role::Optimizer));
-        let wall_ms = self.parts.iter().fold(Estimate::default(), |sum, part| sum.plus(part.wall_ms));
+        let wall_ms =
+            self.parts.iter().fold(Estimate::default(), |sum, part| sum.plus(part.wall_ms));
         ForecastTotal {
             calls: all.calls,
             prompt_tokens: all.prompt_tokens,
@@ -170,8 +172,10 @@ impl RunForecast {
                 let spent = row.map(|row| row.spend.of(role)).unwrap_or_default();
                 left_of(*part.of(role), (part.units, done), &spent).less(under_way)
             };
-            let (target, optimizer) =
-                (role(Role::Target, &mut under_way.target), role(Role::Optimizer, &mut under_way.optimizer));
+            let (target, optimizer) = (
+                role(Role::Target, &mut under_way.target),
+                role(Role::Optimizer, &mut under_way.optimizer),
+            );
             let wall = row.and_then(|row| row.wall_ms).unwrap_or_default();
             let wall_ms = blended(part.wall_ms, (part.units, done), wall);
             Some(PartForecast { part: part.part, units: left, target, optimizer, wall_ms })
@@ -202,7 +206,9 @@ impl RoleForecast {
             calls: take(self.calls, &mut spent.calls),
             prompt_tokens: take(self.prompt_tokens, &mut spent.prompt_tokens),
             completion_tokens: take(self.completion_tokens, &mut spent.completion_tokens),
-            cost_usd_micros: self.cost_usd_micros.map(|cost| take(cost, &mut spent.cost_usd_micros)),
+            cost_usd_micros: self
+                .cost_usd_micros
+                .map(|cost| take(cost, &mut spent.cost_usd_micros)),
         }
     }
 }
@@ -289,7 +295,11 @@ mod tests {
     fn view(n_steps: u32, costs: &[(CostPart, u64, u64)], under_way: u64) -> RunView {
         let spend = |target: u64, optimizer: u64| SpendByRole {
             target: Spend { calls: target, prompt_tokens: target * 10, ..Spend::default() },
-            optimizer: Spend { calls: optimizer, prompt_tokens: optimizer * 10, ..Spend::default() },
+            optimizer: Spend {
+                calls: optimizer,
+                prompt_tokens: optimizer * 10,
+                ..Spend::default()
+            },
         };
         let costs: Vec<PartCost> = costs
             .iter()
@@ -322,11 +332,13 @@ mod tests {
 
     #[test]
     fn finished_steps_narrow_the_range_and_pull_it_to_what_they_took() {
-        let costs = [(CostPart::Reflect, 0, 8), (CostPart::Evaluate, 30, 0), (CostPart::Rollout, 30, 0)];
+        let costs =
+            [(CostPart::Reflect, 0, 8), (CostPart::Evaluate, 30, 0), (CostPart::Rollout, 30, 0)];
         let left = forecast().remaining(&view(3, &costs, 0));
         let reflect = left.parts.iter().find(|part| part.part == CostPart::Reflect).expect("left");
         assert_eq!((reflect.units, reflect.optimizer.calls), (1, range(2, 2, 3)));
-        let evaluate = left.parts.iter().find(|part| part.part == CostPart::Evaluate).expect("left");
+        let evaluate =
+            left.parts.iter().find(|part| part.part == CostPart::Evaluate).expect("left");
         assert_eq!(evaluate.target.calls, range(10, 18, 20));
     }
 

@@ -1,6 +1,11 @@
 //! What a model charges, and what a call costs by that, in whole millionths of a dollar. An unknown price stays unknown.
 
+mod table;
+
 use crate::spend::Usage;
+pub use table::{
+    MOST_DOLLARS, MOST_ROWS, PriceProblem, PriceRow, PriceTable, host_of, price_problems,
+};
 
 /// Prices of one model, in billionths of a millionth of a dollar for a token.
 ///
@@ -15,8 +20,7 @@ pub struct Price {
 
 const SCALE: u128 = 1_000_000_000;
 
-/// The highest price that is taken for one, in dollars for a million tokens.
-pub const HIGHEST_PRICE: f64 = 1e9;
+const HIGHEST_PRICE: f64 = 1e9;
 
 impl Price {
     /// From dollars for a million tokens: read, read from the provider's cache, written. Cached tokens without a price of
@@ -31,7 +35,7 @@ impl Price {
     /// What so many tokens cost, in millionths of a dollar, rounded up, so that a cap is never passed by rounding.
     #[must_use]
     pub fn cost_usd_micros(self, usage: Usage) -> u64 {
-        let cached = 0u64.min(usage.prompt_tokens);
+        let cached = usage.cached_prompt_tokens.unwrap_or_default().min(usage.prompt_tokens);
         let part = |tokens: u64, price: u128| u128::from(tokens).saturating_mul(price);
         let exact = part(usage.prompt_tokens - cached, self.read)
             .saturating_add(part(cached, self.cached))
@@ -68,7 +72,7 @@ mod tests {
     }
 
     fn usage(read: u64, written: u64) -> Usage {
-        Usage { prompt_tokens: read, completion_tokens: written }
+        Usage::new(read, written)
     }
 
     #[test]
@@ -82,7 +86,6 @@ mod tests {
         assert_eq!(cost(0.0, None, 0.0, usage(1_000, 1)), 0);
     }
 
-    #[cfg(any())]
     #[test]
     fn cached_tokens_have_a_price_of_their_own_where_one_is_known() {
         let read = Usage { cached_prompt_tokens: Some(800), ..usage(1_000, 0) };

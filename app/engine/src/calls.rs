@@ -299,12 +299,37 @@ pub fn ledger_key(identity: &str, request: &ChatRequest, sample: &Sample) -> Sha
             crate::ports::Speaker::System => "system",
             crate::ports::Speaker::User => "user",
             crate::ports::Speaker::Assistant => "assistant",
+            crate::ports::Speaker::Tool => "tool",
         });
         part(&message.content);
+        if !(message.images.is_empty()
+            && message.tool_calls.is_empty()
+            && message.tool_call_id.is_none())
+        {
+            part(&json_of(message));
+        }
+    }
+    // What most requests do not have adds nothing to their keys.
+    if let Some(effort) = request.effort {
+        part(effort.as_str());
+    }
+    if let Some(schema) = &request.schema {
+        part(&json_of(&**schema));
+    }
+    if !request.tools.is_empty() {
+        part(&json_of(&request.tools));
+    }
+    if let Some(workspace) = &request.workspace {
+        part(&json_of(workspace));
     }
     part(&format!("{}/{}/{}", sample.seed, sample.epoch, sample.repeat));
     part(sample.fresh.as_deref().unwrap_or_default());
     Sha256Hex::of(text)
+}
+
+/// Values of plain fields always have a text.
+fn json_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -332,12 +357,8 @@ mod tests {
     }
 
     fn request(skill: &str, user: &str, max_tokens: Option<u32>) -> ChatRequest {
-        ChatRequest {
-            messages: vec![Message::system(skill), Message::user(user)],
-            max_tokens,
-            purpose: Purpose::Qa,
-            phase: "step_0001".into(),
-        }
+        let messages = vec![Message::system(skill), Message::user(user)];
+        ChatRequest { max_tokens, ..ChatRequest::new(Purpose::Qa, "step_0001", messages) }
     }
 
     fn sample(seed: u64, epoch: u32, repeat: u32, fresh: Option<&str>) -> Sample {

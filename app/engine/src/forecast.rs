@@ -56,6 +56,8 @@ pub fn forecast(
     let planned = Planned::of(input, benchmark)?;
     let likely = walk(&planned, &LIKELY);
     let others: Vec<Tally> = extremes().map(|scenario| walk(&planned, &scenario)).collect();
-    Ok(RunForecast { parts: tally::parts(&planned, &likely, &others), assumptions: planned.assumptions() })
+    Ok(RunForecast {
+        parts: tally::parts(&planned, &likely, &others),
+        assumptions: planned.assumptions(),
+    })
 }
-

@@ -6,7 +6,7 @@
 use crate::ctx::RunCtx;
 use crate::ports::{ChatReply, Clock, ModelError, WorstCase};
 use skillopt_domain::config::Limits;
-use skillopt_domain::spend::{Role, Spend, SpendByRole, Usage};
+use skillopt_domain::spend::{Role, Spend, SpendByRole};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -244,17 +244,15 @@ enum Wait {
 impl Admission<'_> {
     /// The call was answered.
     pub fn settle(self, role: Role, reply: &ChatReply) {
-        let Usage { prompt_tokens, completion_tokens } = reply.usage.unwrap_or_default();
-        let spend = Spend {
+        let mut spend = Spend {
             calls: 1,
             failed_attempts: u64::from(reply.attempts.saturating_sub(1)),
-            prompt_tokens,
-            completion_tokens,
             unmetered_calls: u64::from(reply.usage.is_none()),
             cost_usd_micros: reply.cost_usd_micros.unwrap_or_default(),
             unpriced_calls: u64::from(reply.cost_usd_micros.is_none()),
-            cached: 0,
+            ..Spend::default()
         };
+        spend.add_usage(reply.usage.unwrap_or_default());
         let mut state = self.meter.lock();
         *state.spend.of_mut(role) += spend;
         if reply.usage.is_none() {
@@ -264,13 +262,11 @@ impl Admission<'_> {
 
     /// The call brought no answer that can be used. What the provider took for it counts all the same.
     pub fn settle_failed(self, role: Role, error: &ModelError) {
-        let Usage { prompt_tokens, completion_tokens } = error.billed.usage;
         let mut state = self.meter.lock();
         let spend = state.spend.of_mut(role);
         spend.calls += u64::from(error.billed.answers);
         spend.failed_attempts += u64::from(error.attempts);
-        spend.prompt_tokens += prompt_tokens;
-        spend.completion_tokens += completion_tokens;
+        spend.add_usage(error.billed.usage);
         spend.cost_usd_micros += error.billed.cost_usd_micros.unwrap_or_default();
         if error.billed.cost_usd_micros.is_none() {
             spend.unpriced_calls += u64::from(error.billed.answers);
@@ -295,6 +291,7 @@ mod tests {
     use super::*;
     use crate::ports::{Billed, ModelErrorKind};
     use crate::testing::TickingClock;
+    use skillopt_domain::spend::Usage;
 
     fn spend_of(billed: Billed) -> Spend {
         let limits = Limits {
@@ -313,7 +310,7 @@ mod tests {
 
     #[test]
     fn c47_a_billed_failure_without_a_price_makes_the_cost_unknown() {
-        let usage = Usage { prompt_tokens: 30, completion_tokens: 3 };
+        let usage = Usage::new(30, 3);
         let unknown = spend_of(Billed { answers: 3, usage, cost_usd_micros: None });
         assert_eq!((unknown.calls, unknown.unpriced_calls), (3, 3));
         assert_eq!(unknown.known_cost_usd_micros(), None);

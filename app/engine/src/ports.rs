@@ -3,12 +3,14 @@
 use crate::prompts::BenchmarkPrompt;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use skillopt_domain::config::Effort;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
 use skillopt_domain::spend::{Role, Usage};
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +24,8 @@ pub enum Speaker {
     User,
     /// The model.
     Assistant,
+    /// What a tool answered.
+    Tool,
 }
 
 /// One message of a request.
@@ -31,26 +35,111 @@ pub struct Message {
     pub role: Speaker,
     /// The text.
     pub content: String,
+    /// Pictures that belong to it, after the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// Tools that the model called in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// For [`Speaker::Tool`]: the call that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
 }
 
 impl Message {
+    /// A plain message.
+    #[must_use]
+    pub fn new(role: Speaker, content: impl Into<String>) -> Self {
+        let content = content.into();
+        Self { role, content, images: Vec::new(), tool_calls: Vec::new(), tool_call_id: None }
+    }
+
     /// A system message.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
-        Self { role: Speaker::System, content: content.into() }
+        Self::new(Speaker::System, content)
     }
 
     /// A user message.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
-        Self { role: Speaker::User, content: content.into() }
+        Self::new(Speaker::User, content)
     }
 
     /// A message of the model.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self { role: Speaker::Assistant, content: content.into() }
+        Self::new(Speaker::Assistant, content)
     }
+}
+
+/// A picture, inside of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub media_type: String,
+    /// The bytes in base64, without line breaks.
+    pub base64: String,
+}
+
+impl Image {
+    /// As `data:image/png;base64,…`.
+    #[must_use]
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.base64)
+    }
+}
+
+/// A tool that the model may call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON schema of its arguments, an object.
+    pub parameters: serde_json::Value,
+}
+
+/// A call that the model wants made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Name of the call, for the answer.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// The arguments as the model wrote them: a JSON text, perhaps a broken one.
+    pub arguments: String,
+}
+
+/// The form that a reply is held to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplySchema {
+    /// A name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// The JSON schema.
+    pub schema: serde_json::Value,
+}
+
+/// A task for an agent that works in a folder, where the skill is a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workspace {
+    /// The skill's text, which becomes `SKILL.md`.
+    pub skill: String,
+    /// The task's text, which becomes `task.md`. Nothing of the skill stands in it.
+    pub task: String,
+}
+
+/// Something that an agent did on the way to its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentStep {
+    /// What it was, such as `thought`, `command` or `tool`.
+    pub kind: String,
+    /// What it did, shortened.
+    pub text: String,
+    /// What came of it, shortened; empty when it is not told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub result: String,
 }
 
 /// Why a call is made. Goes into headers, the ledger and the spend by purpose; not into the key.
@@ -128,13 +217,39 @@ pub struct ChatRequest {
     pub purpose: Purpose,
     /// For headers only: where in the run the call belongs, such as `step_0003`.
     pub phase: String,
+    /// How hard to think; as the role is configured when `None`.
+    pub effort: Option<Effort>,
+    /// The form of the reply, for backends that can hold a model to it. Others get it from the prompt alone.
+    pub schema: Option<Arc<ReplySchema>>,
+    /// Tools that the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// The task in files, for a model of which [`Model::works_in_folder`] is true; others ignore it.
+    pub workspace: Option<Workspace>,
+}
+
+impl ChatRequest {
+    /// A request with nothing but messages.
+    #[must_use]
+    pub fn new(purpose: Purpose, phase: impl Into<String>, messages: Vec<Message>) -> Self {
+        Self {
+            messages,
+            max_tokens: None,
+            purpose,
+            phase: phase.into(),
+            effort: None,
+            schema: None,
+            tools: Vec::new(),
+            workspace: None,
+        }
+    }
 }
 
 /// Why the model stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done.
+    #[default]
     Stop,
     /// The token limit cut the reply.
     Length,
@@ -143,7 +258,7 @@ pub enum Finish {
 }
 
 /// A reply that counts as an answer: text, truncation or refusal. Anything else is a [`ModelError`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatReply {
     /// The text, with reasoning taken off.
     pub text: String,
@@ -160,6 +275,12 @@ pub struct ChatReply {
     /// Changes that the adapter made to be understood, such as "sends `max_tokens`"; for the record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adaptations: Vec<String>,
+    /// Tools that the model wants called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// What an agent did before it answered, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<AgentStep>,
 }
 
 /// Why no answer came. The adapter has retried already what is worth a retry.
@@ -264,6 +385,11 @@ pub trait Model: Send + Sync + Debug {
 
     /// It is a simulation, no real model.
     fn is_simulated(&self) -> bool;
+
+    /// It performs tasks in a folder of its own, where the skill is a file: it needs [`ChatRequest::workspace`].
+    fn works_in_folder(&self) -> bool {
+        false
+    }
 
     /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase;
@@ -415,6 +541,14 @@ pub trait Benchmark: Send + Sync + Debug {
 
     /// The messages that put a task to the target with a skill. The skill stands in the system message.
     fn prompt(&self, task: &Task, skill: &str) -> Vec<Message>;
+
+    /// The task alone, without a skill, for an agent that finds the skill as a file in its folder.
+    fn task_text(&self, task: &Task) -> String {
+        let of_user = |message: &Message| message.role == Speaker::User;
+        let messages = self.prompt(task, "");
+        let texts = messages.into_iter().filter(of_user).map(|message| message.content);
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
 
     /// What it says to the target, and prompts of the optimizer in its own words.
     fn prompts(&self) -> &'static [BenchmarkPrompt] {

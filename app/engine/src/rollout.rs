@@ -2,7 +2,7 @@
 //! never in order of arrival.
 
 use crate::calls::Answer;
-use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task};
+use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task, Workspace};
 use crate::run::{Run, Ticker, TrainError, Work, in_order};
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
@@ -138,8 +138,11 @@ async fn attempt(
     ticker: &Ticker<'_>,
 ) -> Result<RolloutRecord, TrainError> {
     let messages = run.ports.benchmark.prompt(task, order.skill.text());
-    let request =
-        ChatRequest { messages, max_tokens: None, purpose: Purpose::Qa, phase: order.dir.clone() };
+    let mut request = ChatRequest::new(Purpose::Qa, order.dir.clone(), messages);
+    if run.calls.model(Role::Target).works_in_folder() {
+        let skill = order.skill.text().to_owned();
+        request.workspace = Some(Workspace { skill, task: run.ports.benchmark.task_text(task) });
+    }
     let (answer, graded) = match run.calls.ask(Role::Target, &request, &order.sample).await {
         Ok(answer) => {
             let graded = grade(run, task, &answer);

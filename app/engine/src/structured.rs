@@ -79,10 +79,12 @@ pub(crate) async fn ask<T>(
     read: impl Fn(Parsed) -> Result<T, ReplyError>,
 ) -> Result<Asked<T>, TrainError> {
     let mut request = ChatRequest {
-        messages: vec![Message::system(question.system), Message::user(question.user)],
         max_tokens: question.max_tokens,
-        purpose: question.purpose,
-        phase: question.phase,
+        ..ChatRequest::new(
+            question.purpose,
+            question.phase,
+            vec![Message::system(question.system), Message::user(question.user)],
+        )
     };
     let mut reasked = false;
     loop {

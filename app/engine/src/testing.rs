@@ -2,7 +2,7 @@
 
 use crate::ports::{
     Benchmark, ChatReply, ChatRequest, Clock, Finish, Graded, Journal, Ledger, Message, Model,
-    ModelError, RecordedCall, RolloutRecord, RunFolder, Speaker, StoreError, Task, WorstCase,
+    ModelError, RecordedCall, RolloutRecord, RunFolder, StoreError, Task, WorstCase,
 };
 use async_trait::async_trait;
 use skillopt_domain::event::{EventKind, Progress, RunEvent};
@@ -122,11 +122,11 @@ pub fn reply(text: &str) -> ChatReply {
     ChatReply {
         text: text.to_owned(),
         finish: Finish::Stop,
-        usage: Some(Usage { prompt_tokens: 10, completion_tokens: 10 }),
+        usage: Some(Usage::new(10, 10)),
         cost_usd_micros: Some(20),
         latency_ms: 1,
         attempts: 1,
-        adaptations: Vec::new(),
+        ..ChatReply::default()
     }
 }
 
@@ -348,10 +348,7 @@ impl Benchmark for WordBenchmark {
     }
 
     fn prompt(&self, task: &Task, skill: &str) -> Vec<Message> {
-        vec![
-            Message { role: Speaker::System, content: skill.to_owned() },
-            Message { role: Speaker::User, content: task.id.to_string() },
-        ]
+        vec![Message::system(skill), Message::user(task.id.to_string())]
     }
 
     fn grade(&self, _: &Task, reply: &str, truncated: bool) -> Graded {

@@ -20,9 +20,9 @@ mod start;
 mod step;
 mod summary;
 
+pub(crate) use candidate::{most_proposed, scheduled};
 pub use measure::{MeasureInput, Measurement, measure};
 pub(crate) use standing::Standing;
-pub(crate) use candidate::{most_proposed, scheduled};
 pub use start::{data_hash, preflight_request};
 pub(crate) use step::StepFacts;
 

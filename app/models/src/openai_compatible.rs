@@ -18,7 +18,6 @@ pub use endpoints::Endpoints;
 pub use setup::{HttpModelSetup, SetupError};
 
 use crate::limiter::Limiter;
-use skillopt_domain::price::Price;
 use crate::secret::Secret;
 use adapt::Learned;
 use address::Address;
@@ -29,6 +28,7 @@ use reqwest::Client;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use serde_json::{Map, Value, json};
 use skillopt_domain::outcome::Sample;
+use skillopt_domain::price::Price;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
 use std::fmt;
@@ -125,13 +125,13 @@ impl Model for HttpModel {
         const FRAME_TOKENS: usize = 8;
         let prompt =
             request.messages.iter().map(|message| message.content.len().div_ceil(2) + FRAME_TOKENS);
-        let usage = Usage {
-            prompt_tokens: u64::try_from(prompt.sum::<usize>()).unwrap_or(u64::MAX),
-            completion_tokens: u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
-        };
+        let usage = Usage::new(
+            u64::try_from(prompt.sum::<usize>()).unwrap_or(u64::MAX),
+            u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
+        );
         WorstCase {
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
-            cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),
+            cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
         }
     }
 

@@ -155,11 +155,10 @@ fn call(n: u32) -> RecordedCall {
         reply: ChatReply {
             text: format!("<answer>{n}</answer>"),
             finish: Finish::Stop,
-            usage: Some(Usage { prompt_tokens: 500, completion_tokens: 10 }),
-            cost_usd_micros: None,
+            usage: Some(Usage::new(500, 10)),
             latency_ms: 1,
             attempts: 1,
-            adaptations: Vec::new(),
+            ..ChatReply::default()
         },
     }
 }

@@ -14,7 +14,7 @@ use crate::open::Store;
 use crate::sql::{Column, Doing, count, from_json, small, to_json};
 use async_trait::async_trait;
 use clerk::Recorded;
-use prepared::Prepared;
+use prepared::{Beside, Prepared};
 use serde::de::DeserializeOwned;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::spend::{Role, Usage};
@@ -25,7 +25,7 @@ use sqlx::sqlite::SqliteRow;
 
 /// Up to the list of keys.
 const FIND: &str = "SELECT key, finish, prompt_tokens, completion_tokens, cost_usd_micros, latency_ms, attempts, \
-     adaptations, codec, size, bytes FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key";
+     adaptations, cached_prompt_tokens, reasoning_tokens, beside, codec, size, bytes FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key";
 const FIND_WHOLE: &str = "SELECT calls.*, blobs.codec, blobs.size, blobs.bytes \
      FROM calls JOIN blobs ON blobs.hash = calls.reply WHERE calls.key = ?";
 
@@ -68,7 +68,7 @@ impl Store {
             let content = blobs::read(&mut conn, &hash)
                 .await?
                 .ok_or_else(|| StoreFailure::corrupt("a call", format!("no text {hash}")))?;
-            messages.push(Message { role, content });
+            messages.push(Message::new(role, content));
         }
         Ok(Some(RecordedCall {
             key: key.clone(),
@@ -135,10 +135,16 @@ impl Store {
 fn reply_of(row: &SqliteRow) -> Result<ChatReply, StoreFailure> {
     let tokens = (row.int_or_null("prompt_tokens")?, row.int_or_null("completion_tokens")?);
     let usage = match tokens {
-        (Some(read), Some(written)) => {
-            Some(Usage { prompt_tokens: count(read), completion_tokens: count(written) })
-        }
+        (Some(read), Some(written)) => Some(Usage {
+            cached_prompt_tokens: row.int_or_null("cached_prompt_tokens")?.map(count),
+            reasoning_tokens: row.int_or_null("reasoning_tokens")?.map(count),
+            ..Usage::new(count(read), count(written))
+        }),
         _ => None,
+    };
+    let beside = match row.text_or_null("beside")? {
+        Some(json) => from_json("what came beside a reply", &json)?,
+        None => Beside::default(),
     };
     Ok(ChatReply {
         text: Blob::unpack(row)?,
@@ -148,6 +154,8 @@ fn reply_of(row: &SqliteRow) -> Result<ChatReply, StoreFailure> {
         latency_ms: count(row.int("latency_ms")?),
         attempts: small(row.int("attempts")?),
         adaptations: from_json("a call's adaptations", &row.text("adaptations")?)?,
+        tool_calls: beside.tool_calls,
+        steps: beside.steps,
     })
 }
 

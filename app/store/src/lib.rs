@@ -22,6 +22,7 @@ mod matrix;
 mod open;
 mod origins;
 mod outcomes;
+mod prices;
 mod prompts;
 mod reading;
 mod rejected;

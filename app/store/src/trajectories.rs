@@ -263,5 +263,6 @@ fn speaker_word(speaker: Speaker) -> &'static str {
         Speaker::System => "system",
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
+        Speaker::Tool => "tool",
     }
 }

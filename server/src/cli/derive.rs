@@ -3,8 +3,8 @@
 
 use super::Exit;
 use super::args::{ForkArgs, RerunArgs, ResumeArgs};
-use super::foresee::forecast_lines;
 use super::follow::{Report, follow};
+use super::foresee::forecast_lines;
 use super::output::Output;
 use super::runs::{ask, find};
 use super::train::{ACTOR, refuse, resume};

@@ -21,7 +21,8 @@ pub(super) fn forecast_lines(forecast: &Forecast) -> Vec<String> {
     ];
     for role in Role::ALL {
         let of = estimate.of(role);
-        let cost = of.cost_usd_micros.map_or_else(|| "cost unknown".to_owned(), |cost| range(cost, money));
+        let cost =
+            of.cost_usd_micros.map_or_else(|| "cost unknown".to_owned(), |cost| range(cost, money));
         lines.push(format!(
             "  {role}: {} calls, {} tokens read, {} written, {cost}",
             range(of.calls, plain),
@@ -61,7 +62,9 @@ fn left_words(forecast: &RunForecast, view: &RunView) -> String {
 }
 
 fn total_words(total: &ForecastTotal) -> String {
-    let cost = total.cost_usd_micros.map_or_else(|| "cost unknown (a price is missing)".to_owned(), |cost| range(cost, money));
+    let cost = total
+        .cost_usd_micros
+        .map_or_else(|| "cost unknown (a price is missing)".to_owned(), |cost| range(cost, money));
     format!(
         "about {} calls, {} tokens, {cost}, {}",
         range(total.calls, plain),
@@ -115,7 +118,13 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_have_units() {
-        assert_eq!((short(9_999), short(12_345), short(12_345_678)), ("9999".into(), "12.3 k".into(), "12.3 M".into()));
-        assert_eq!((duration(119_000), duration(600_000), duration(7_260_000)), ("119 s".into(), "10 min".into(), "2 h 1 min".into()));
+        assert_eq!(
+            (short(9_999), short(12_345), short(12_345_678)),
+            ("9999".into(), "12.3 k".into(), "12.3 M".into())
+        );
+        assert_eq!(
+            (duration(119_000), duration(600_000), duration(7_260_000)),
+            ("119 s".into(), "10 min".into(), "2 h 1 min".into())
+        );
     }
 }

@@ -3,10 +3,10 @@
 use super::Exit;
 use super::args::TrainArgs;
 use super::derive::tell_differences;
-use super::foresee::forecast_lines;
 use super::follow::{Report, finish, follow};
+use super::foresee::forecast_lines;
 use super::output::Output;
-use crate::config::{BadConfig, Environment, run_config};
+use crate::config::{BadConfig, Environment, check_but_prices};
 use crate::host::{Existing, HostError, Hosting, LeaseWish, NewRunRequest};
 use skillopt_domain::api::ConfigCheck;
 use skillopt_domain::config::{ConfigDifference, Origin, Resolved, fork_command};
@@ -38,7 +38,7 @@ pub(super) async fn run(args: TrainArgs, data_dir: &Path, output: &Output) -> an
 
 fn checked(args: &TrainArgs, env: &Environment) -> Result<Resolved, BadConfig> {
     let resolved = args.config.load(env, &[])?;
-    run_config(&resolved)?;
+    check_but_prices(&resolved)?;
     Ok(resolved)
 }
 

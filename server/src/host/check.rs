@@ -1,8 +1,8 @@
 //! Everything that can be said about a config before a call is made: files, plan, models.
 
 use super::Hosting;
-use crate::causes::causes;
 use super::inputs::{Inputs, problem};
+use crate::causes::causes;
 use crate::config::{BadConfig, api_key_variable, run_config};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
@@ -38,6 +38,7 @@ impl Hosting {
         resolved: &Resolved,
         skill: Option<String>,
     ) -> (ConfigCheck, Option<Seen>) {
+        let resolved = &self.priced(resolved).await;
         let warnings = resolved.warnings.clone();
         let config = match run_config(resolved) {
             Ok(config) => config,
@@ -93,7 +94,9 @@ impl Hosting {
             }
             match self.shared.store.call_history(role, &settings.model).await {
                 Ok(history) => *known.of_mut(role) = history,
-                Err(err) => tracing::warn!("the forecast goes without earlier calls: {}", causes(&err)),
+                Err(err) => {
+                    tracing::warn!("the forecast goes without earlier calls: {}", causes(&err))
+                }
             }
         }
         known
@@ -203,7 +206,8 @@ fn forecast(config: &RunConfig, inputs: &Inputs, known: &Known) -> Result<Foreca
     };
     let shape = plan(config, n_train, n_selection, n_test).map_err(plan_problem)?;
     let input = ForecastInput { config, splits, skill, prompts, known };
-    let estimate = skillopt_engine::forecast::forecast(input, &data.benchmark).map_err(plan_problem)?;
+    let estimate =
+        skillopt_engine::forecast::forecast(input, &data.benchmark).map_err(plan_problem)?;
     Ok(Forecast {
         n_train,
         n_selection,

@@ -60,7 +60,7 @@ impl Hosting {
         ctx: &RunCtx,
         progress: &watch::Sender<Option<Progress>>,
     ) -> Result<Measured, HostError> {
-        let config = run_config(&request.resolved)?;
+        let config = run_config(&self.priced(&request.resolved).await)?;
         let skill = read_skill(&request.skill).map_err(|problem| {
             BadConfig(vec![ConfigProblem { path: "--skill".to_owned(), ..problem }])
         })?;
@@ -89,7 +89,7 @@ impl Hosting {
                 prompts: inputs.prompts,
                 fresh: request.fresh.then(|| uuid::Uuid::now_v7().to_string()),
                 prior: Prior::default(),
-            known: Known::default(),
+                known: Known::default(),
             },
             split: request.split,
             repeat: 0,

@@ -99,6 +99,10 @@ fn model_with(
                 .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
             Ok(Arc::new(model))
         }
+        (other, _) => Err(problem(
+            &format!("model.{role}_backend"),
+            format!("`{}` is not built yet", other.as_str()),
+        )),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, prices, problem,
     prompts, run_parts, runs, stream,
 };
 use axum::Router;
@@ -51,6 +51,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(evidence::pair))
         .routes(routes!(evidence::blame))
         .routes(routes!(run_parts::config))
+        .routes(routes!(prices::list, prices::replace))
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::text))
         .routes(routes!(config::schema))

@@ -1,5 +1,6 @@
 //! How a run takes its steps: who sets the budget, what the optimizer hands in, and what happens between epochs.
 
+use super::backend::BackendKind;
 use super::value::Value;
 use serde::{Deserialize, Serialize};
 
@@ -214,6 +215,9 @@ const ALIASES: [(&str, &str, &[&str]); 9] = [
 
 /// The one spelling of a choice.
 pub(super) fn canonical<'a>(path: &str, word: &'a str) -> &'a str {
+    if path.ends_with("backend") {
+        return BackendKind::parse(word).map_or(word, |kind| kind.as_str());
+    }
     ALIASES
         .iter()
         .find(|(key, _, others)| *key == path && others.contains(&word))

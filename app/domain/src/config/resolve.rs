@@ -6,22 +6,6 @@ use super::value::{Origin, Place, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Backends of the reference system that are not built yet, to say so instead of "unknown".
-const LATER_BACKENDS: [&str; 12] = [
-    "azure_openai",
-    "openai_chat",
-    "codex",
-    "codex_exec",
-    "claude_chat",
-    "claude_code_exec",
-    "cursor_exec",
-    "copilot_chat",
-    "copilot_exec",
-    "qwen_chat",
-    "minimax_chat",
-    "anthropic",
-];
-
 /// Sections whose unknown keys belong to benchmarks and backends of the reference system.
 const SECTIONS: [&str; 7] =
     ["model", "train", "gradient", "optimizer", "evaluation", "env", "limits"];
@@ -311,8 +295,12 @@ fn choice(spec: &KeySpec, options: &[&str], given: &str) -> Result<Value, String
     if options.contains(&given) {
         return Ok(Value::Text(given.to_owned()));
     }
-    if spec.path.ends_with("backend") && LATER_BACKENDS.contains(&given) {
-        return Err(format!("`{given}` is not built yet; use {}", options.join(" or ")));
+    if spec.path.ends_with("backend") && given == "openai" {
+        return Err(
+            "`openai` can mean two things; write openai_chat for the API of OpenAI, or codex_exec \
+                    for Codex, which the Python system takes it for"
+                .to_owned(),
+        );
     }
     let likeness = |word: &&&str| strsim::jaro_winkler(word, given);
     let near = options.iter().max_by(|left, right| likeness(left).total_cmp(&likeness(right)));

@@ -71,7 +71,7 @@ fn events_of_the_modes_and_between_epochs_are_written_again_byte_for_byte() {
         best_step: 3,
         version: 2,
         reason: "why".to_owned(),
-            cost: None,
+        cost: None,
     });
     check::<EventKind>(&serde_json::to_string(&last).unwrap());
 }

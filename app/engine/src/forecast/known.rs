@@ -111,7 +111,7 @@ impl<'a> RoleModel<'a> {
     fn assumed(&self, purpose: Purpose, items: f64) -> f64 {
         let (head, item) = match (purpose, self.settings.backend == BackendKind::Mock) {
             (Purpose::Preflight, _) => (1.0, 0.0),
-            (Purpose::Qa, true) => (12.0, 0.0),
+            (Purpose::Qa, true) => (30.0, 0.0),
             (Purpose::Qa, false) => (150.0, 0.0),
             (_, true) => (50.0, 60.0),
             (Purpose::Ranking | Purpose::LrControl, false) => (180.0, 0.0),
@@ -129,8 +129,9 @@ impl<'a> RoleModel<'a> {
                 [mean * 0.8, mean + 4.0, mean.mul_add(1.3, 15.0)]
             }
             BackendKind::Replay => [0.2, 2.0, 10.0],
-            BackendKind::OpenaiCompatible => self.history.latency_ms.unwrap_or_else(|| {
-                let likely = self.reply(purpose, 2.0).mul_add(1000.0 / ASSUMED_TOKENS_A_SECOND, 1000.0);
+            _ => self.history.latency_ms.unwrap_or_else(|| {
+                let likely =
+                    self.reply(purpose, 2.0).mul_add(1000.0 / ASSUMED_TOKENS_A_SECOND, 1000.0);
                 [likely / 4.0, likely, likely * 4.0]
             }),
         }
@@ -140,7 +141,7 @@ impl<'a> RoleModel<'a> {
     pub(super) fn cost(&self, read: Estimate, written: Estimate) -> Option<Estimate> {
         let price = self.price?;
         let cost = |prompt_tokens, completion_tokens| {
-            price.cost_usd_micros(Usage { prompt_tokens, completion_tokens })
+            price.cost_usd_micros(Usage::new(prompt_tokens, completion_tokens))
         };
         Some(Estimate {
             low: cost(read.low, written.low),
@@ -160,9 +161,10 @@ impl<'a> RoleModel<'a> {
 
     /// How far the lengths of replies may be off.
     pub(super) fn reply_doubt(&self) -> f64 {
-        match (self.settings.backend, self.told(Purpose::Qa).or(self.told(Purpose::AnalystFailure))) {
+        match (self.settings.backend, self.told(Purpose::Qa).or(self.told(Purpose::AnalystFailure)))
+        {
             (BackendKind::Mock | BackendKind::Replay, _) | (_, Some(_)) => 1.4,
-            (BackendKind::OpenaiCompatible, None) => 3.0,
+            (_, None) => 3.0,
         }
     }
 
@@ -172,20 +174,34 @@ impl<'a> RoleModel<'a> {
         match self.settings.backend {
             BackendKind::Mock => {
                 let latency = self.settings.mock_latency_ms;
-                return vec![format!("the {role} is simulated: free, {latency} ms a call, replies of known length")];
+                return vec![format!(
+                    "the {role} is simulated: free, {latency} ms a call, replies of known length"
+                )];
             }
-            BackendKind::Replay => return vec![format!("the {role} is a recording: free, at once")],
-            BackendKind::OpenaiCompatible => {}
+            BackendKind::Replay => {
+                return vec![format!("the {role} is a recording: free, at once")];
+            }
+            _ => {}
         }
         let n = self.history.n;
         let mut all = Vec::new();
         all.push(match self.bytes_per_token() {
-            Some(bytes) => format!("{role}: a token of {model} is {bytes:.1} bytes of a prompt, from {n} earlier calls"),
-            None => format!("{role}: a token is taken for 4 bytes of a prompt, which may be off by 30 %"),
+            Some(bytes) => format!(
+                "{role}: a token of {model} is {bytes:.1} bytes of a prompt, from {n} earlier calls"
+            ),
+            None => format!(
+                "{role}: a token is taken for 4 bytes of a prompt, which may be off by 30 %"
+            ),
         });
-        let told: Vec<String> = self.history.replies.iter().filter(|told| told.n >= FEW_REPLIES).map(|told| {
-            format!("{:.0} for {} (n {})", told.mean_tokens, told.purpose.as_str(), told.n)
-        }).collect();
+        let told: Vec<String> = self
+            .history
+            .replies
+            .iter()
+            .filter(|told| told.n >= FEW_REPLIES)
+            .map(|told| {
+                format!("{:.0} for {} (n {})", told.mean_tokens, told.purpose.as_str(), told.n)
+            })
+            .collect();
         all.push(if told.is_empty() {
             let reply = self.assumed(if self.role == Role::Target { Purpose::Qa } else { Purpose::AnalystFailure }, 2.0);
             format!("{role}: no reply of {model} was seen yet; {reply:.0} tokens are assumed, a third to three times of it")

@@ -8,8 +8,8 @@ use crate::ports::{Benchmark, RolloutRecord, Task};
 use crate::prompts::{Prompt, PromptVars};
 use crate::reflect::{Briefing, Frame, ScoredBatch, grouping};
 use crate::run::first;
-use crate::trajectory::weight;
 use crate::train::{most_proposed, scheduled};
+use crate::trajectory::weight;
 use skillopt_domain::cost::CostPart;
 use skillopt_domain::edit::SourceType;
 use skillopt_domain::outcome::{Outcome, TaskOutcome};
@@ -56,22 +56,32 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    pub(super) fn of(input: ForecastInput<'a>, benchmark: &'a dyn Benchmark) -> Result<Self, PlanError> {
+    pub(super) fn of(
+        input: ForecastInput<'a>,
+        benchmark: &'a dyn Benchmark,
+    ) -> Result<Self, PlanError> {
         let (config, splits) = (input.config, input.splits);
         let n = |tasks: &[Task]| u32::try_from(tasks.len()).unwrap_or(u32::MAX);
         let shape = plan(config, n(splits.train()), n(splits.selection()), n(splits.test()))?;
         let at_once = |workers: u32| workers.min(config.max_concurrency);
         let target = RoleModel::new(
-            Role::Target, &config.target, &input.known.target, at_once(config.env.workers),
+            Role::Target,
+            &config.target,
+            &input.known.target,
+            at_once(config.env.workers),
         );
         let optimizer = RoleModel::new(
-            Role::Optimizer, &config.optimizer_model, &input.known.optimizer, at_once(config.gradient.analyst_workers),
+            Role::Optimizer,
+            &config.optimizer_model,
+            &input.known.optimizer,
+            at_once(config.gradient.analyst_workers),
         );
         let size = |task: &Task| -> f64 {
             let prompt = benchmark.prompt(task, input.skill.text());
             prompt.iter().map(|message| target.tokens(&message.content)).sum()
         };
-        let all = |tasks: &[Task]| Tasks { n: count(tasks.len()), read: tasks.iter().map(size).sum() };
+        let all =
+            |tasks: &[Task]| Tasks { n: count(tasks.len()), read: tasks.iter().map(size).sum() };
         let train: Vec<f64> = splits.train().iter().map(size).collect();
         let batches = epoch_batches(&config.train, 1, train.len());
         let drawn = || batches.iter().flat_map(|batch| &batch.tasks);
@@ -132,7 +142,8 @@ impl<'a> Planned<'a> {
 
     /// Tokens of a system message; nothing for a prompt that cannot be put together, which the run reports.
     pub(super) fn system(&self, prompt: Prompt) -> f64 {
-        let vars = PromptVars { mode: self.input.config.optimizer.update_mode, ..PromptVars::default() };
+        let vars =
+            PromptVars { mode: self.input.config.optimizer.update_mode, ..PromptVars::default() };
         let text = self.input.prompts.system_message(prompt, vars).unwrap_or_default();
         self.optimizer.tokens(&text)
     }
@@ -140,7 +151,8 @@ impl<'a> Planned<'a> {
     /// What analysts read in steps of an epoch when a share of the attempts fails; `reply` is the length of an answer of the
     /// target in tokens. The steps are spread over the epoch.
     pub(super) fn readings(&self, failed: f64, reply: f64) -> Vec<Reading> {
-        let accumulation = usize::try_from(self.input.config.train.accumulation).unwrap_or(1).max(1);
+        let accumulation =
+            usize::try_from(self.input.config.train.accumulation).unwrap_or(1).max(1);
         let steps: Vec<&[Batch]> = self.batches.chunks(accumulation).collect();
         let every = steps.len().div_ceil(MOST_STEPS_READ).max(1);
         let read = |(at, batches): (usize, &&[Batch])| self.reading(at, batches, failed, reply);
@@ -157,11 +169,13 @@ impl<'a> Planned<'a> {
             memory: "",
         };
         let frame = |source| Frame::of(config, prompts, &briefing, source);
-        let (Ok(failure), Ok(success)) = (frame(SourceType::Failure), frame(SourceType::Success)) else {
+        let (Ok(failure), Ok(success)) = (frame(SourceType::Failure), frame(SourceType::Success))
+        else {
             return Reading::default();
         };
         let grouping = grouping(config, [&failure, &success]);
-        let scored: Vec<ScoredBatch> = batches.iter().map(|batch| self.scored(batch, failed, reply)).collect();
+        let scored: Vec<ScoredBatch> =
+            batches.iter().map(|batch| self.scored(batch, failed, reply)).collect();
         let mut minibatches = Minibatches::default();
         for batch in &scored {
             minibatches.add(batch, &grouping);

@@ -55,8 +55,13 @@ pub(super) fn parts(planned: &Planned<'_>, likely: &Tally, others: &[Tally]) -> 
     let row = |part: CostPart| {
         let range = |pick: &dyn Fn(&Part) -> f64| {
             let all = others.iter().chain([likely]).map(|tally| pick(&tally.of(part)));
-            let (low, high) = all.fold((f64::MAX, 0.0f64), |(low, high), n| (low.min(n), high.max(n)));
-            Estimate { low: whole(low.floor()), likely: whole(pick(&likely.of(part))), high: whole(high.ceil()) }
+            let (low, high) =
+                all.fold((f64::MAX, 0.0f64), |(low, high), n| (low.min(n), high.max(n)));
+            Estimate {
+                low: whole(low.floor()),
+                likely: whole(pick(&likely.of(part))),
+                high: whole(high.ceil()),
+            }
         };
         let role = |pick: fn(&Part) -> Calls, model: &RoleModel<'_>| {
             let prompt_tokens = range(&|part| pick(part).read);

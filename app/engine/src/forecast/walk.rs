@@ -79,18 +79,42 @@ impl Walk<'_> {
         let proposed = if patches.iter().sum::<usize>() > 0 { 1.0 } else { 0.0 };
         let skill = self.skill();
         if optimizer.budget_control() == LrControl::Autonomous {
-            self.ask(CostPart::Select, Purpose::LrControl, Prompt::LrControl, proposed, (skill + items * 60.0, items));
+            self.ask(
+                CostPart::Select,
+                Purpose::LrControl,
+                Prompt::LrControl,
+                proposed,
+                (skill + items * 60.0, items),
+            );
         }
         if optimizer.budget_control() != LrControl::None || is_python {
             let n = proposed * self.scenario.needed;
-            self.ask(CostPart::Select, Purpose::Ranking, Prompt::Ranking, n, (skill + items * 120.0, items));
+            self.ask(
+                CostPart::Select,
+                Purpose::Ranking,
+                Prompt::Ranking,
+                n,
+                (skill + items * 120.0, items),
+            );
         }
         if optimizer.update_mode == UpdateMode::RewriteFromSuggestions {
-            self.ask(CostPart::Update, Purpose::Rewrite, Prompt::Rewrite, proposed, (skill + items * 80.0, items));
+            self.ask(
+                CostPart::Update,
+                Purpose::Rewrite,
+                Prompt::Rewrite,
+                proposed,
+                (skill + items * 80.0, items),
+            );
         }
         if optimizer.skill_aware().is_some_and(|aware| aware.consolidate_above.is_some()) {
             let n = self.scenario.needed;
-            self.ask(CostPart::Update, Purpose::AppendixConsolidate, Prompt::Appendix, n, (300.0, items));
+            self.ask(
+                CostPart::Update,
+                Purpose::AppendixConsolidate,
+                Prompt::Appendix,
+                n,
+                (300.0, items),
+            );
         }
         let added = items * EDIT_TOKENS;
         self.growth += added;
@@ -114,7 +138,9 @@ impl Walk<'_> {
     }
 
     fn merge(&mut self, [failure, success]: [usize; 2], items: f64) {
-        let group = usize::try_from(self.planned.input.config.gradient.merge_batch_size).unwrap_or(2).max(2);
+        let group = usize::try_from(self.planned.input.config.gradient.merge_batch_size)
+            .unwrap_or(2)
+            .max(2);
         let sides = [
             (failure, Purpose::MergeFailure, Prompt::MergeFailure),
             (success, Purpose::MergeSuccess, Prompt::MergeSuccess),
@@ -127,7 +153,13 @@ impl Walk<'_> {
         }
         if failure > 0 && success > 0 {
             let read = self.skill() + self.memory + 2.0 * patch;
-            self.ask(CostPart::Aggregate, Purpose::MergeFinal, Prompt::MergeFinal, 1.0, (read, items));
+            self.ask(
+                CostPart::Aggregate,
+                Purpose::MergeFinal,
+                Prompt::MergeFinal,
+                1.0,
+                (read, items),
+            );
         }
     }
 
@@ -138,7 +170,10 @@ impl Walk<'_> {
         let end = self.scenario.end;
         let calls = Calls {
             n,
-            read: self.growth.mul_add(tasks.n, tasks.read) * share * self.times * end.scale(model.prompt_doubt()),
+            read: self.growth.mul_add(tasks.n, tasks.read)
+                * share
+                * self.times
+                * end.scale(model.prompt_doubt()),
             written: n * model.reply(Purpose::Qa, 0.0) * end.scale(model.reply_doubt()),
         };
         let rounds = (tasks.n / model.workers).ceil() * share * self.times;
@@ -146,7 +181,14 @@ impl Walk<'_> {
     }
 
     /// Optimizer calls that read their system message, and so many tokens each besides.
-    fn ask(&mut self, part: CostPart, purpose: Purpose, prompt: Prompt, n: f64, (read, items): (f64, f64)) {
+    fn ask(
+        &mut self,
+        part: CostPart,
+        purpose: Purpose,
+        prompt: Prompt,
+        n: f64,
+        (read, items): (f64, f64),
+    ) {
         let read = (self.planned.system(prompt) + read) * n;
         self.calls(part, purpose, n, (read, items));
     }
@@ -157,7 +199,10 @@ impl Walk<'_> {
         let times = (1.0 + self.scenario.reasked) * self.times;
         let writes_skill = match purpose {
             Purpose::Rewrite => true,
-            Purpose::AnalystFailure | Purpose::AnalystSuccess | Purpose::MergeFailure | Purpose::MergeSuccess
+            Purpose::AnalystFailure
+            | Purpose::AnalystSuccess
+            | Purpose::MergeFailure
+            | Purpose::MergeSuccess
             | Purpose::MergeFinal => {
                 self.planned.input.config.optimizer.update_mode == UpdateMode::FullRewriteMinibatch
             }
@@ -189,12 +234,24 @@ impl Walk<'_> {
         let read = 2.0 * self.skill() + shown * (self.planned.train_task + 60.0);
         let forced = config.is_python() && config.optimizer.slow_update == SlowUpdateMode::Forced;
         for _ in 0..ends.slow_updates {
-            self.ask(CostPart::SlowUpdate, Purpose::SlowUpdate, Prompt::SlowUpdate, 1.0, (read, 1.0));
+            self.ask(
+                CostPart::SlowUpdate,
+                Purpose::SlowUpdate,
+                Prompt::SlowUpdate,
+                1.0,
+                (read, 1.0),
+            );
             let share = if forced { 0.0 } else { self.scenario.measured };
             self.measure(CostPart::SlowUpdate, self.planned.selection, share);
         }
         for _ in 0..ends.memories {
-            self.ask(CostPart::MetaSkill, Purpose::MetaSkill, Prompt::MetaSkill, 1.0, (read + self.memory, 1.0));
+            self.ask(
+                CostPart::MetaSkill,
+                Purpose::MetaSkill,
+                Prompt::MetaSkill,
+                1.0,
+                (read + self.memory, 1.0),
+            );
         }
     }
 

@@ -7,8 +7,8 @@ use super::{Standing, TrainState};
 use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
 use crate::buffer::StepBuffer;
-use crate::forecast::forecast;
 use crate::evaluate::{MeasureOrder, SelectionCache, measure as measure_skill, measured};
+use crate::forecast::forecast;
 use crate::ports::{ChatRequest, Message, ModelErrorKind, Purpose, Task};
 use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
@@ -96,13 +96,15 @@ pub(super) async fn preflight(run: &Run<'_>) -> Result<(), TrainError> {
 #[must_use]
 pub fn preflight_request() -> ChatRequest {
     ChatRequest {
-        messages: vec![
-            Message::system("You are asked whether you can be reached."),
-            Message::user("Reply with the single word OK."),
-        ],
         max_tokens: Some(64),
-        purpose: Purpose::Preflight,
-        phase: "preflight".to_owned(),
+        ..ChatRequest::new(
+            Purpose::Preflight,
+            "preflight",
+            vec![
+                Message::system("You are asked whether you can be reached."),
+                Message::user("Reply with the single word OK."),
+            ],
+        )
     }
 }
 

@@ -2,10 +2,10 @@
 //! itself; it strings the stages together, tells the journal, and keeps what the next step needs.
 
 use super::TrainState;
-use super::epoch_end::Stopwatch;
 use super::candidate::{
     Hints, choose, emit_update, make_candidate, merge, most_proposed, scheduled, take_in_notes,
 };
+use super::epoch_end::Stopwatch;
 use super::judge::{JudgeOrder, judge};
 use super::python::flush_notes;
 use super::stages::Stages;

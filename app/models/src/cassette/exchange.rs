@@ -119,9 +119,8 @@ impl Exchange {
                 finish: *finish,
                 usage: *usage,
                 cost_usd_micros: Some(0),
-                latency_ms: 0,
                 attempts: 1,
-                adaptations: Vec::new(),
+                ..ChatReply::default()
             }),
             Answer::Failure(failure) => Err(ModelError {
                 kind: failure.kind,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::{
-    Billed, ChatReply, ChatRequest, Finish, Model, ModelError, ModelErrorKind, Purpose, WorstCase,
+    Billed, ChatReply, ChatRequest, Model, ModelError, ModelErrorKind, Purpose, WorstCase,
 };
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -69,11 +69,8 @@ impl Model for ReplayModel {
 fn reached() -> ChatReply {
     ChatReply {
         text: "OK".to_owned(),
-        finish: Finish::Stop,
-        usage: None,
         cost_usd_micros: Some(0),
-        latency_ms: 0,
         attempts: 1,
-        adaptations: Vec::new(),
+        ..ChatReply::default()
     }
 }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 fn request(system: &str, user: &str) -> ChatRequest {
-    ChatRequest {
-        messages: vec![Message::system(system), Message::user(user)],
-        max_tokens: None,
-        purpose: Purpose::Qa,
-        phase: "steps/step_0001/rollout".into(),
-    }
+    ChatRequest::new(
+        Purpose::Qa,
+        "steps/step_0001/rollout",
+        vec![Message::system(system), Message::user(user)],
+    )
 }
 
 fn sample(epoch: u32) -> Sample {

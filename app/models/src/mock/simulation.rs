@@ -75,8 +75,7 @@ impl Simulation {
             }
         }
         let (text, finish) = cut(text, self.limit(request));
-        let usage =
-            Usage { prompt_tokens: prompt_tokens(request), completion_tokens: tokens(text.len()) };
+        let usage = Usage::new(prompt_tokens(request), tokens(text.len()));
         Ok(ChatReply {
             text,
             finish,
@@ -84,7 +83,7 @@ impl Simulation {
             cost_usd_micros: Some(0),
             latency_ms,
             attempts: 1,
-            adaptations: Vec::new(),
+            ..ChatReply::default()
         })
     }
 

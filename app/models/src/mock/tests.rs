@@ -57,12 +57,7 @@ pub(super) fn sample(seed: u64) -> Sample {
 fn request(skill: &str, context: &str, question: &str) -> ChatRequest {
     let system = format!("You answer.\n\n<skill>\n{skill}\n</skill>\n");
     let user = format!("<passages>\n{context}\n</passages>\n\nQuestion: {question}");
-    ChatRequest {
-        messages: vec![Message::system(system), Message::user(user)],
-        max_tokens: None,
-        purpose: Purpose::Qa,
-        phase: String::new(),
-    }
+    ChatRequest::new(Purpose::Qa, "", vec![Message::system(system), Message::user(user)])
 }
 
 async fn ask(target: &MockTarget, request: &ChatRequest, seed: u64) -> ChatReply {

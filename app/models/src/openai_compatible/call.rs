@@ -106,8 +106,7 @@ impl<'a> Call<'a> {
     fn after(&mut self, failure: &Failure, latency: Duration, body: &Body<'_>) -> Next {
         if let Some(usage) = failure.billed {
             self.billed_answers += 1;
-            self.billed.prompt_tokens += usage.prompt_tokens;
-            self.billed.completion_tokens += usage.completion_tokens;
+            self.billed += usage;
         }
         if self.request.purpose == Purpose::Preflight
             && failure.kind == ModelErrorKind::ReasoningOnly
@@ -175,9 +174,9 @@ impl<'a> Call<'a> {
     }
 
     fn reply(&self, completion: Completion, latency: Duration, body: &Body<'_>) -> ChatReply {
-        let usage = completion.usage.map(|usage| Usage {
-            prompt_tokens: usage.prompt_tokens + self.billed.prompt_tokens,
-            completion_tokens: usage.completion_tokens + self.billed.completion_tokens,
+        let usage = completion.usage.map(|mut usage| {
+            usage += self.billed;
+            usage
         });
         let cost =
             usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
@@ -189,6 +188,7 @@ impl<'a> Call<'a> {
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             attempts: self.attempts,
             adaptations: body.changes(),
+            ..ChatReply::default()
         }
     }
 

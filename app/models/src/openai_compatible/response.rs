@@ -176,9 +176,11 @@ fn is_filled(value: &Value) -> bool {
 /// Both counts, or nothing: half a count would pass for a whole one.
 fn usage_of(usage: &Value) -> Option<Usage> {
     let count = |name: &str| usage.get(name)?.as_u64();
+    let within = |parts: &str, name: &str| usage.get(parts)?.get(name)?.as_u64();
     Some(Usage {
-        prompt_tokens: count("prompt_tokens")?,
-        completion_tokens: count("completion_tokens")?,
+        cached_prompt_tokens: within("prompt_tokens_details", "cached_tokens"),
+        reasoning_tokens: within("completion_tokens_details", "reasoning_tokens"),
+        ..Usage::new(count("prompt_tokens")?, count("completion_tokens")?)
     })
 }
 

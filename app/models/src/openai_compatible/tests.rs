@@ -129,12 +129,11 @@ fn build(config: &ModelRole, endpoints: &Arc<Endpoints>) -> Result<HttpModel, Se
 }
 
 fn question(purpose: Purpose) -> ChatRequest {
-    ChatRequest {
-        messages: vec![Message::system("Be brief."), Message::user("Capital of France?")],
-        max_tokens: None,
+    ChatRequest::new(
         purpose,
-        phase: "step_0003".to_owned(),
-    }
+        "step_0003",
+        vec![Message::system("Be brief."), Message::user("Capital of France?")],
+    )
 }
 
 fn sample() -> Sample {

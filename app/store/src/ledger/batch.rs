@@ -17,7 +17,8 @@ const CHUNK: usize = 32;
 
 const BLOBS: &str = "INSERT INTO blobs (hash, codec, size, bytes) SELECT * FROM (";
 const CALLS: &str = "INSERT INTO calls (key, role, purpose, model, finish, reply, messages, prompt_tokens, \
-     completion_tokens, cost_usd_micros, latency_ms, attempts, adaptations) SELECT * FROM (";
+     completion_tokens, cost_usd_micros, latency_ms, attempts, adaptations, \
+     cached_prompt_tokens, reasoning_tokens, beside) SELECT * FROM (";
 /// Leaves out the rows that only fill a statement up. What is there already stays.
 const NEW_ONLY: &str = ") WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING;";
 
@@ -109,7 +110,10 @@ fn push_calls(sql: &mut QueryBuilder<Sqlite>, calls: &[Prepared]) {
             .push_bind(reply.and_then(|reply| reply.cost_usd_micros).map(int))
             .push_bind(reply.map(|reply| int(reply.latency_ms)))
             .push_bind(reply.map(|reply| reply.attempts))
-            .push_bind(call.map(|call| call.adaptations_json.as_str()));
+            .push_bind(call.map(|call| call.adaptations_json.as_str()))
+            .push_bind(usage.and_then(|usage| usage.cached_prompt_tokens).map(int))
+            .push_bind(usage.and_then(|usage| usage.reasoning_tokens).map(int))
+            .push_bind(call.and_then(|call| call.beside_json.as_deref()));
     });
     sql.push(NEW_ONLY);
 }

@@ -42,10 +42,11 @@ impl Store {
             }
             if let Some(written) = row.int_or_null("completion_tokens")? {
                 let purpose = word("a call's purpose", row.text("purpose")?)?;
-                let at = replies.iter().position(|(known, ..)| *known == purpose).unwrap_or_else(|| {
-                    replies.push((purpose, 0, 0));
-                    replies.len() - 1
-                });
+                let at =
+                    replies.iter().position(|(known, ..)| *known == purpose).unwrap_or_else(|| {
+                        replies.push((purpose, 0, 0));
+                        replies.len() - 1
+                    });
                 replies[at].1 += 1;
                 replies[at].2 += count(written);
             }
@@ -56,7 +57,11 @@ impl Store {
             latency_ms: spread(latencies),
             replies: replies
                 .into_iter()
-                .map(|(purpose, n, sum)| ReplyLength { purpose, n, mean_tokens: float(sum) / f64::from(n) })
+                .map(|(purpose, n, sum)| ReplyLength {
+                    purpose,
+                    n,
+                    mean_tokens: float(sum) / f64::from(n),
+                })
                 .collect(),
         })
     }

@@ -3,8 +3,9 @@
 use crate::blobs::Blob;
 use crate::error::StoreFailure;
 use crate::sql::to_json;
+use serde::{Deserialize, Serialize};
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_engine::ports::{ChatReply, RecordedCall, Speaker};
+use skillopt_engine::ports::{AgentStep, ChatReply, RecordedCall, Speaker, ToolCall};
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,6 +34,23 @@ impl KnownBlobs {
     }
 }
 
+/// What came with a reply beside its text.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Beside {
+    #[serde(default)]
+    pub(super) tool_calls: Vec<ToolCall>,
+    #[serde(default)]
+    pub(super) steps: Vec<AgentStep>,
+}
+
+impl Beside {
+    fn of(reply: &ChatReply) -> Option<Self> {
+        let is_plain = reply.tool_calls.is_empty() && reply.steps.is_empty();
+        let beside = || Self { tool_calls: reply.tool_calls.clone(), steps: reply.steps.clone() };
+        (!is_plain).then(beside)
+    }
+}
+
 /// A call, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -43,6 +61,7 @@ pub(crate) struct Prepared {
     pub(super) reply_hash: Sha256Hex,
     pub(super) messages_json: String,
     pub(super) adaptations_json: String,
+    pub(super) beside_json: Option<String>,
     pub(super) reply: ChatReply,
     pub(super) blobs: Vec<Blob>,
 }
@@ -68,6 +87,7 @@ impl Prepared {
             reply_hash,
             messages_json: to_json(&messages)?,
             adaptations_json: to_json(&call.reply.adaptations)?,
+            beside_json: Beside::of(&call.reply).as_ref().map(to_json).transpose()?,
             reply: ChatReply { text: String::new(), ..call.reply.clone() },
             blobs,
         })

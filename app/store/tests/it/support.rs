@@ -219,11 +219,12 @@ pub(crate) fn call(n: u32, reply: &str) -> RecordedCall {
         reply: ChatReply {
             text: reply.into(),
             finish: Finish::Stop,
-            usage: Some(Usage { prompt_tokens: 12, completion_tokens: 3 }),
+            usage: Some(Usage::new(12, 3)),
             cost_usd_micros: None,
             latency_ms: 5,
             attempts: 2,
             adaptations: vec!["sends max_tokens".into()],
+            ..ChatReply::default()
         },
     }
 }

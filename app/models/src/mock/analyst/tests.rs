@@ -20,12 +20,11 @@ async fn ask(purpose: Purpose, skill: &str, previous: &str, seed: u64) -> Value 
         "<current_skill>\n{skill}\n</current_skill>\n\nPropose at most 2 edits.\n\n\
          <previous_steps>\n{previous}\n</previous_steps>\n\n<{tag}>\n{FAILURES}\n</{tag}>\n"
     );
-    let request = ChatRequest {
-        messages: vec![Message::system("At most L=9 edits."), Message::user(user)],
-        max_tokens: None,
+    let request = ChatRequest::new(
         purpose,
-        phase: "step_0001".to_owned(),
-    };
+        "step_0001",
+        vec![Message::system("At most L=9 edits."), Message::user(user)],
+    );
     let optimizer = MockOptimizer::new(&settings());
     let reply = optimizer.chat(&request, &sample(seed), &CancellationToken::new()).await.unwrap();
     serde_json::from_str(&reply.text).unwrap()
@@ -130,10 +129,8 @@ async fn the_same_request_has_the_same_reply_and_a_preflight_is_ok() {
     let first = ask(Purpose::AnalystFailure, SKILL, "", 3).await;
     assert_eq!(first, ask(Purpose::AnalystFailure, SKILL, "", 3).await);
     let request = ChatRequest {
-        messages: vec![Message::user("Say OK.")],
         max_tokens: Some(5),
-        purpose: Purpose::Preflight,
-        phase: String::new(),
+        ..ChatRequest::new(Purpose::Preflight, "", vec![Message::user("Say OK.")])
     };
     let optimizer = MockOptimizer::new(&settings());
     let reply = optimizer.chat(&request, &sample(1), &CancellationToken::new()).await.unwrap();

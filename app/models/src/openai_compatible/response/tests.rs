@@ -82,7 +82,7 @@ fn content_in_parts_is_joined() {
 }
 
 #[rstest]
-#[case(json!({"prompt_tokens": 5, "completion_tokens": 2}), Some(Usage { prompt_tokens: 5, completion_tokens: 2 }))]
+#[case(json!({"prompt_tokens": 5, "completion_tokens": 2}), Some(Usage::new(5, 2)))]
 #[case(json!({"prompt_tokens": 5}), None)]
 #[case(json!(null), None)]
 #[case(json!({"prompt_tokens": -1, "completion_tokens": 2}), None)]

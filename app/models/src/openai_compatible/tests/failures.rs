@@ -161,7 +161,7 @@ async fn c47_attempts_that_were_billed_count_although_they_brought_nothing() {
         config.price_out = Some(2.0);
     });
     let reply = ask(&model).await.unwrap();
-    assert_eq!(reply.usage, Some(Usage { prompt_tokens: 2_000, completion_tokens: 20 }));
+    assert_eq!(reply.usage, Some(Usage::new(2_000, 20)));
     assert_eq!((reply.cost_usd_micros, reply.attempts), (Some(1_040), 3));
 }
 
