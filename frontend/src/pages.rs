@@ -4,5 +4,6 @@ pub(crate) mod compare;
 pub(crate) mod launch;
 pub(crate) mod not_found;
 pub(crate) mod overview;
+pub(crate) mod prices;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -9,6 +9,7 @@ mod fake_server;
 mod http_serve;
 mod layers;
 mod modes;
+mod money;
 mod origins;
 mod prompts;
 mod python_resume;

@@ -120,6 +120,34 @@ impl Spend {
         self.reasoning_tokens = sum(self.reasoning_tokens, usage.reasoning_tokens);
     }
 
+    /// Adds a call that brought no answer that can be used, with what was taken for it all the same.
+    pub fn add_failure(&mut self, attempts: u64, answers: u64, usage: Usage, cost: Option<u64>) {
+        self.calls += answers;
+        self.failed_attempts += attempts;
+        self.add_usage(usage);
+        self.cost_usd_micros += cost.unwrap_or_default();
+        if cost.is_none() {
+            self.unpriced_calls += answers;
+        }
+    }
+
+    /// Number by number the larger one: of two accounts of the same calls each may lack some.
+    #[must_use]
+    fn at_least(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.max(other.calls),
+            cached: self.cached.max(other.cached),
+            failed_attempts: self.failed_attempts.max(other.failed_attempts),
+            prompt_tokens: self.prompt_tokens.max(other.prompt_tokens),
+            completion_tokens: self.completion_tokens.max(other.completion_tokens),
+            cached_prompt_tokens: self.cached_prompt_tokens.max(other.cached_prompt_tokens),
+            reasoning_tokens: self.reasoning_tokens.max(other.reasoning_tokens),
+            unmetered_calls: self.unmetered_calls.max(other.unmetered_calls),
+            cost_usd_micros: self.cost_usd_micros.max(other.cost_usd_micros),
+            unpriced_calls: self.unpriced_calls.max(other.unpriced_calls),
+        }
+    }
+
     /// Money in millionths of a US dollar; `None` while any call has no known price.
     #[must_use]
     pub fn known_cost_usd_micros(&self) -> Option<u64> {
@@ -192,6 +220,15 @@ impl SpendByRole {
     #[must_use]
     pub fn total(&self) -> Spend {
         self.target + self.optimizer
+    }
+
+    /// Number by number the larger one: of two accounts of the same calls each may lack some.
+    #[must_use]
+    pub fn at_least(self, other: Self) -> Self {
+        Self {
+            target: self.target.at_least(other.target),
+            optimizer: self.optimizer.at_least(other.optimizer),
+        }
     }
 
     /// What was spent since `earlier`, a former state of the same totals.

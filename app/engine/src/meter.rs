@@ -263,14 +263,10 @@ impl Admission<'_> {
     /// The call brought no answer that can be used. What the provider took for it counts all the same.
     pub fn settle_failed(self, role: Role, error: &ModelError) {
         let mut state = self.meter.lock();
+        let billed = error.billed;
+        let (attempts, answers) = (error.attempts.into(), billed.answers.into());
         let spend = state.spend.of_mut(role);
-        spend.calls += u64::from(error.billed.answers);
-        spend.failed_attempts += u64::from(error.attempts);
-        spend.add_usage(error.billed.usage);
-        spend.cost_usd_micros += error.billed.cost_usd_micros.unwrap_or_default();
-        if error.billed.cost_usd_micros.is_none() {
-            spend.unpriced_calls += u64::from(error.billed.answers);
-        }
+        spend.add_failure(attempts, answers, billed.usage, billed.cost_usd_micros);
     }
 }
 
@@ -311,10 +307,11 @@ mod tests {
     #[test]
     fn c47_a_billed_failure_without_a_price_makes_the_cost_unknown() {
         let usage = Usage::new(30, 3);
-        let unknown = spend_of(Billed { answers: 3, usage, cost_usd_micros: None });
+        let unknown = spend_of(Billed { answers: 3, usage, ..Billed::default() });
         assert_eq!((unknown.calls, unknown.unpriced_calls), (3, 3));
         assert_eq!(unknown.known_cost_usd_micros(), None);
-        let known = spend_of(Billed { answers: 3, usage, cost_usd_micros: Some(7) });
+        let known =
+            spend_of(Billed { answers: 3, usage, cost_usd_micros: Some(7), ..Billed::default() });
         assert_eq!(known.known_cost_usd_micros(), Some(7));
         let free = spend_of(Billed::default());
         assert_eq!((free.calls, free.known_cost_usd_micros()), (0, Some(0)));

@@ -8,6 +8,7 @@ pub(crate) enum Route {
     Run,
     Launch,
     Compare,
+    Prices,
     Unknown,
 }
 
@@ -21,6 +22,7 @@ impl Route {
             (Some("runs"), Some(_), _, None) => Self::Run,
             (Some("launch"), None, ..) => Self::Launch,
             (Some("compare"), None, ..) => Self::Compare,
+            (Some("settings"), Some("prices"), None, _) => Self::Prices,
             _ => Self::Unknown,
         }
     }
@@ -33,6 +35,7 @@ impl Route {
             Self::Run => "run",
             Self::Launch => "launch",
             Self::Compare => "compare",
+            Self::Prices => "prices",
             Self::Unknown => "unknown",
         }
     }
@@ -75,6 +78,8 @@ mod tests {
     #[case("/launch", Route::Launch)]
     #[case("/launch/now", Route::Unknown)]
     #[case("/compare", Route::Compare)]
+    #[case("/settings/prices", Route::Prices)]
+    #[case("/settings/prices/x", Route::Unknown)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);

@@ -50,6 +50,9 @@ impl Tally {
     }
 }
 
+/// What sums of fractions may be off by.
+const NOISE: f64 = 1e-6;
+
 /// The parts with their ranges.
 pub(super) fn parts(planned: &Planned<'_>, likely: &Tally, others: &[Tally]) -> Vec<PartForecast> {
     let row = |part: CostPart| {
@@ -58,9 +61,9 @@ pub(super) fn parts(planned: &Planned<'_>, likely: &Tally, others: &[Tally]) -> 
             let (low, high) =
                 all.fold((f64::MAX, 0.0f64), |(low, high), n| (low.min(n), high.max(n)));
             Estimate {
-                low: whole(low.floor()),
+                low: whole((low + NOISE).floor()),
                 likely: whole(pick(&likely.of(part))),
-                high: whole(high.ceil()),
+                high: whole((high - NOISE).ceil()),
             }
         };
         let role = |pick: fn(&Part) -> Calls, model: &RoleModel<'_>| {

@@ -231,7 +231,9 @@ impl Walk<'_> {
             self.measure(slow_part(slow), Tasks { n: tasks, read }, 1.0);
         }
         let shown = f64::from(config.optimizer.longitudinal.samples);
-        let read = 2.0 * self.skill() + shown * (self.planned.train_task + 60.0);
+        // Pairs that pass with both skills are only listed.
+        let attempt = (self.planned.train_task - self.planned.skill).max(0.0);
+        let read = 2.0 * self.skill() + shown * attempt.mul_add(0.6, 30.0);
         let forced = config.is_python() && config.optimizer.slow_update == SlowUpdateMode::Forced;
         for _ in 0..ends.slow_updates {
             self.ask(
@@ -241,7 +243,11 @@ impl Walk<'_> {
                 1.0,
                 (read, 1.0),
             );
-            let share = if forced { 0.0 } else { self.scenario.measured };
+            let share = if forced {
+                0.0
+            } else {
+                self.scenario.measured * self.scenario.end.pick([0.0, 0.75, 1.0])
+            };
             self.measure(CostPart::SlowUpdate, self.planned.selection, share);
         }
         for _ in 0..ends.memories {
@@ -268,7 +274,7 @@ impl Walk<'_> {
             }
         };
         let again = if config.is_python() { 0.0 } else { self.scenario.changed };
-        let fresh = self.scenario.end.pick([0.4, 0.85, 1.0]);
+        let fresh = self.scenario.end.pick([0.3, 0.7, 1.0]);
         2.0 * tasks * fresh * (1.0 + again)
     }
 

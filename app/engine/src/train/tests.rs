@@ -15,9 +15,11 @@ use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
+mod caps;
 mod contexts;
 mod epochs;
 mod folder;
+mod forecasts;
 mod kills;
 mod lapses;
 mod merging;

@@ -44,6 +44,7 @@ pub(super) fn settings() -> ModelRole {
         max_retry_after_s: 300.0,
         extra_body: None,
         price_in: None,
+        price_cached_in: None,
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,

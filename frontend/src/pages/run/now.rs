@@ -1,7 +1,7 @@
 //! What happens right now: the six stages with live counts, progress with time left, spend against its cap.
 
 use super::state::{RunState, running_step};
-use super::words::{left_ms, phase_words, spend_bar, stage_result, stage_so_far, unpriced_words};
+use super::words::{left, phase_words, spend_bar, stage_result, stage_so_far, unpriced_words};
 use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::look::stage_look;
@@ -83,7 +83,7 @@ fn StepsDone(run: RunState) -> impl IntoView {
                 let so_far = stage_so_far(view.progress.as_ref());
                 Some(format!("{} {} {}", phase_words(phase), so_far.bold, so_far.rest))
             }
-            _ => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
+            _ => left(view),
         })
     });
     let width = move || {

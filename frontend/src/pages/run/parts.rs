@@ -5,6 +5,7 @@ use super::config::ConfigTab;
 use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
 use super::events::EventsTab;
+use super::fates::fates;
 use super::origin::{ForkNeeded, NeedsFork, Origin};
 use super::rejected::RejectedTab;
 use super::rerun::{RerunAsked, RerunDialog};
@@ -41,6 +42,7 @@ part!(
 );
 part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
 
+part!(run_curves_fates, RunState, fates, nothing);
 part!(run_skill_blame, Blamed, |of| view! { <BlameView of/> }.into_any());
 part!(run_rerun, RerunAsked, |opened| view! { <RerunDialog opened/> }.into_any(), nothing);
 part!(run_origin, RunState, |run| view! { <Origin run/> }.into_any(), nothing);

@@ -2,6 +2,7 @@
 
 use super::state::find;
 use super::update_words::{Item, rewrite_report};
+use crate::components::ranges::left_words;
 use crate::fmt;
 use skillopt_domain::api::Caps;
 use skillopt_domain::edit::EditStatus;
@@ -145,6 +146,15 @@ pub(crate) fn phase_words(phase: Phase) -> String {
         Phase::SlowUpdate { epoch } => format!("slow update after epoch {epoch}"),
         Phase::MetaSkill { epoch } => format!("meta skill after epoch {epoch}"),
         Phase::FinalTest => "final test".to_owned(),
+    }
+}
+
+/// What is left, as the run shows it beside what was foreseen.
+pub(crate) fn left(view: &RunView) -> Option<String> {
+    let forecast = view.plan.as_ref().and_then(|plan| plan.forecast.as_ref());
+    match forecast.filter(|_| view.status.is_live()) {
+        Some(forecast) => left_words(&forecast.remaining(view).total()),
+        None => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
     }
 }
 

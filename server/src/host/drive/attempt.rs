@@ -61,7 +61,7 @@ impl Attempt {
         let ports = Ports {
             target: model(Role::Target)?,
             optimizer: model(Role::Optimizer)?,
-            ledger: Arc::new(hosting.shared.store.clone()),
+            ledger: Arc::new(hosting.shared.store.ledger_of(&row.id)),
             journal,
             folder: Arc::new(folder),
             benchmark: Arc::new(inputs.data.benchmark),

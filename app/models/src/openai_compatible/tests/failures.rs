@@ -17,13 +17,14 @@ async fn c28_a_cut_reply_is_an_answer_that_says_so() {
 #[case("<think>hm", ModelErrorKind::ReasoningOnly)]
 #[case("", ModelErrorKind::Empty)]
 #[tokio::test]
-async fn c29_a_reply_without_an_answer_is_tried_again_twice(
+async fn c29_a_reply_without_an_answer_is_left_to_those_who_count_the_cost(
     #[case] content: &str,
     #[case] kind: ModelErrorKind,
 ) {
     let world = World::scripted(vec![says(content)]).await;
     let error = world.ask().await.unwrap_err();
-    assert_eq!((error.kind, error.attempts), (kind, 3));
+    assert_eq!((error.kind, error.attempts), (kind, 1));
+    assert!(error.billed.worth_another);
 }
 
 #[tokio::test]
