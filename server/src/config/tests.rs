@@ -236,12 +236,12 @@ fn c87_variables_of_real_models_do_not_reach_a_simulated_role() {
 }
 
 #[test]
-fn c87_the_environment_chooses_a_backend_and_an_unbuilt_one_is_told() {
+fn c87_the_environment_chooses_a_backend_and_one_that_cannot_play_the_role_is_told() {
     let env =
-        Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "claude_chat")]);
+        Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "cursor_exec")]);
     let message = load_with("train: {seed: 1}\n", &env, &[]).expect_err("refused").to_string();
     assert!(message.contains("OPTIMIZER_BACKEND: model.optimizer_backend"), "{message}");
-    assert!(message.contains("not built yet"), "{message}");
+    assert!(message.contains("cannot propose edits"), "{message}");
 }
 
 #[test]

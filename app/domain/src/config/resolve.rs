@@ -1,5 +1,6 @@
 //! Settings from several sources become one checked value a key, with the place that it came from.
 
+use super::backend::BackendKind;
 use super::modes::canonical;
 use super::schema::{Availability, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 use super::value::{Origin, Place, Value};
@@ -301,6 +302,10 @@ fn choice(spec: &KeySpec, options: &[&str], given: &str) -> Result<Value, String
                     for Codex, which the Python system takes it for"
                 .to_owned(),
         );
+    }
+    if spec.path.ends_with("backend") && BackendKind::parse(given).is_some() {
+        let others = options.join(", ");
+        return Err(format!("`{given}` performs tasks but cannot propose edits; use {others}"));
     }
     let likeness = |word: &&&str| strsim::jaro_winkler(word, given);
     let near = options.iter().max_by(|left, right| likeness(left).total_cmp(&likeness(right)));

@@ -129,7 +129,6 @@ fn c89_values_that_would_hang_are_refused(#[case] path: &str, #[case] value: i64
 
 #[rstest]
 #[case("model.reasoning_effort", text("high"))]
-#[case("model.target_backend", text("claude_chat"))]
 #[case("env.max_turns", Value::Int(3))]
 fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Value) {
     let message = message(file(path, value));
@@ -164,4 +163,25 @@ fn a_list_of_words_is_text_with_commas_and_anything_else_is_refused() {
     let resolved = resolve(&[list(serde_json::json!(["must", "keep"]))]).expect("accepted");
     assert_eq!(resolved.get("evaluation.leading_words"), &text("must,keep"));
     assert!(message(list(serde_json::json!(["must", 7]))).contains("list of words"));
+}
+
+#[rstest]
+#[case("azure", "openai_chat")]
+#[case("compat", "openai_compatible")]
+#[case("anthropic", "claude_chat")]
+fn other_names_of_a_backend_are_taken(#[case] given: &str, #[case] name: &str) {
+    let resolved = resolve(&[file("model.backend", text(given))]).expect("taken");
+    assert_eq!(resolved.get("model.backend"), &text(name));
+}
+
+#[rstest]
+#[case("openai_compatibel", "did you mean openai_compatible?")]
+#[case("openai", "two things")]
+#[case("mokc", "did you mean mock?")]
+fn a_mistyped_backend_is_an_error_and_never_the_simulation(
+    #[case] given: &str,
+    #[case] words: &str,
+) {
+    let message = message(file("model.target_backend", text(given)));
+    assert!(message.contains(words), "{message}");
 }
