@@ -24,8 +24,8 @@ use table::Rows;
 
 /// What is on the page, beside what was loaded.
 #[derive(Clone, Copy)]
-pub(super) struct Editing {
-    pub(super) rows: RwSignal<Vec<DraftRow>>,
+struct Editing {
+    rows: RwSignal<Vec<DraftRow>>,
     /// The table that the rows were made from.
     kept: RwSignal<PriceTable>,
     state: RwSignal<Sending>,

@@ -6,6 +6,7 @@ mod deriving;
 mod files;
 mod guarding;
 mod importing;
+mod prices;
 mod prompts;
 mod streaming;
 
@@ -93,6 +94,12 @@ impl World {
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
         self.answer(post(path, body)).await
+    }
+
+    async fn put(&self, path: &str, body: &Value) -> Answer {
+        let mut request = post(path, body);
+        *request.method_mut() = axum::http::Method::PUT;
+        self.answer(request).await
     }
 
     fn path(&self) -> &Path {

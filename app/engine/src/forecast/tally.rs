@@ -87,5 +87,6 @@ pub(super) fn parts(planned: &Planned<'_>, likely: &Tally, others: &[Tally]) -> 
 
 /// A number that is not negative, to the nearest whole.
 fn whole(n: f64) -> u64 {
-    format!("{n:.0}").parse().unwrap_or(u64::MAX)
+    // Adding zero takes the sign off a zero.
+    format!("{:.0}", n.max(0.0) + 0.0).parse().unwrap_or(u64::MAX)
 }

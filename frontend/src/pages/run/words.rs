@@ -2,7 +2,7 @@
 
 use super::state::find;
 use super::update_words::{Item, rewrite_report};
-use crate::components::ranges::left_words;
+use crate::components::ranges::{self, left_words};
 use crate::fmt;
 use skillopt_domain::api::Caps;
 use skillopt_domain::edit::EditStatus;
@@ -156,6 +156,13 @@ pub(crate) fn left(view: &RunView) -> Option<String> {
         Some(forecast) => left_words(&forecast.remaining(view).total()),
         None => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
     }
+}
+
+/// The same with its ranges, for who points at it.
+pub(crate) fn left_title(view: &RunView) -> Option<String> {
+    let forecast = view.plan.as_ref().and_then(|plan| plan.forecast.as_ref());
+    let left = forecast.filter(|_| view.status.is_live())?.remaining(view).total();
+    Some(ranges::left_title(&left))
 }
 
 /// What is left, from the mean wall time of the finished steps; `None` while nobody can tell.
