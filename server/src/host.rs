@@ -19,6 +19,7 @@ mod model_uses;
 mod models;
 mod plain_file;
 mod preflight;
+mod prices;
 mod prompt_change;
 mod prompts;
 mod resume;

@@ -12,6 +12,7 @@ mod epoch_words;
 mod epochs;
 mod event_words;
 mod events;
+mod fates;
 mod header;
 mod in_view;
 mod now;

@@ -5,6 +5,7 @@ use super::config::ConfigTab;
 use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
 use super::events::EventsTab;
+use super::fates::fates;
 use super::now::RunNow;
 use super::origin::{ForkNeeded, NeedsFork, Origin};
 use super::rejected::RejectedTab;
@@ -45,6 +46,7 @@ part!(
 );
 part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
 
+part!(run_curves_fates, RunState, fates, nothing);
 part!(run_skill_blame, Blamed, |of| view! { <BlameView of/> }.into_any());
 part!(run_rerun, RerunAsked, |opened| view! { <RerunDialog opened/> }.into_any(), nothing);
 part!(run_origin, RunState, |run| view! { <Origin run/> }.into_any(), nothing);
