@@ -168,8 +168,6 @@ const LR_CONTROL: KeyKind = Choice { options: &["fixed", "autonomous", "none"] }
 const UPDATE_MODES: KeyKind =
     Choice { options: &["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"] };
 const PAIR_POLICIES: KeyKind = Choice { options: &["mixed", "changed", "unchanged"] };
-const OFF_FALSE: &[&str] = &["", "false"];
-const OFF_EMPTY: &[&str] = &[""];
 
 /// The tables, in the order of the form.
 const TABLES: [&[KeySpec]; 9] = [
