@@ -300,8 +300,8 @@ pub(super) fn of_programs(env: &Environment) -> Vec<Setting> {
     OF_PROGRAMS
         .into_iter()
         .filter_map(|(key, names)| {
-            let of_process = |name: &&str| Some((*name, env.of_process_only(name)?));
-            let (name, value) = names.iter().find_map(of_process)?;
+            let set = names.iter().find_map(|name| Some((*name, env.of_process_only(name)?)));
+            let (name, value) = set?;
             let path = format!("model.{key}");
             let is_switch = find_key(&path).is_some_and(|spec| spec.kind == KeyKind::Bool);
             let value = if is_switch { spoken_switch(value) } else { value };

@@ -26,7 +26,7 @@ pub(super) struct Dialect {
 const BEARER: (&str, &str) = ("authorization", "Bearer sk-geheim-123");
 const API_KEY: (&str, &str) = ("api-key", "sk-geheim-123");
 
-pub(super) const DIALECTS: [Dialect; 8] = [
+pub(super) static DIALECTS: [Dialect; 8] = [
     Dialect {
         name: "openai_compatible",
         wire: Wire::Chat,
