@@ -40,15 +40,17 @@ pub(crate) enum Turn<'a> {
 impl Prediction<'_> {
     /// The first message that was sent in this voice; empty when there is none.
     pub(crate) fn prompt(&self, speaker: Speaker) -> &str {
-        let sent = |turn| match turn {
-            Turn::Said { role, content }
-                if *role == speaker && !content.starts_with(EVALUATION) =>
-            {
-                Some(content.as_ref())
+        for turn in &self.conversation {
+            match turn {
+                Turn::Said { role, content }
+                    if *role == speaker && !content.starts_with(EVALUATION) =>
+                {
+                    return content;
+                }
+                Turn::Said { .. } | Turn::Did { .. } => {}
             }
-            Turn::Said { .. } | Turn::Did { .. } => None,
-        };
-        self.conversation.iter().find_map(sent).unwrap_or_default()
+        }
+        ""
     }
 }
 
