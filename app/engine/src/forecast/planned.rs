@@ -124,7 +124,7 @@ impl<'a> Planned<'a> {
 
     pub(super) fn assumptions(&self) -> Vec<String> {
         let mut all = vec![
-            "likely: half of the attempts fail, 9 of 10 steps measure a candidate, 3 of 10 candidates stay; \
+            "half of the attempts fail, 9 of 10 steps measure a candidate, 3 of 10 candidates stay; \
              the range goes from few to nearly all of them"
                 .to_owned(),
         ];

@@ -1,5 +1,6 @@
 //! What was foreseen against what the run then did, in all modes.
 
+use super::optimizer::able;
 use super::*;
 use crate::forecast::forecast;
 use skillopt_domain::cost::CostPart;
@@ -48,7 +49,7 @@ fn minibatches_that_do_not_fit_are_counted_as_the_calls_that_they_become() {
 #[case::python(&[("train.compat", "python"), ("optimizer.use_slow_update", "true"), ("train.num_epochs", "3")])]
 #[tokio::test]
 async fn calls_of_a_run_lie_in_the_range_that_was_foreseen(#[case] changes: &[(&str, &str)]) {
-    let world = World::new();
+    let world = World::with(target_reply, able);
     let input = input(changes);
     let all = foreseen(&input);
     let journal = Arc::new(MemoryJournal::default());
