@@ -66,10 +66,19 @@ impl OddServer {
         Self { base_url, tasks }
     }
 
-    async fn ask(mut self, timeout_s: f64) -> Result<ChatReply, ModelError> {
+    async fn ask(self, timeout_s: f64) -> Result<ChatReply, ModelError> {
+        self.ask_with(timeout_s, |_| {}).await
+    }
+
+    async fn ask_with(
+        mut self,
+        timeout_s: f64,
+        tune: impl FnOnce(&mut ModelRole),
+    ) -> Result<ChatReply, ModelError> {
         let mut config = config(&self.base_url);
         config.timeout_s = timeout_s;
         config.max_retries = 2;
+        tune(&mut config);
         let endpoints = Endpoints::with_timer(Arc::new(JumpingTimer::default()));
         let end = ask(&build(&config, &endpoints).unwrap()).await;
         self.tasks.abort_all();
@@ -158,6 +167,39 @@ async fn c46_a_connection_that_breaks_is_made_anew() {
         vec![(String::new(), Then::Close), (endless(), Then::Close), (answer(), Then::KeepOpen)];
     let reply = OddServer::start(script).await.ask(30.0).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.attempts), ("Paris", 3));
+}
+
+fn begun_stream(more: &str) -> String {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+    let piece = r#"{"choices":[{"index":0,"delta":{"content":"Par"}}]}"#;
+    format!("{head}content-length: 100000\r\n\r\ndata: {piece}\n\n{more}")
+}
+
+#[tokio::test]
+async fn c35_a_stream_that_stands_still_or_is_only_kept_open_runs_into_the_time_out() {
+    for more in ["", ": keep-alive\n\n: keep-alive\n\n"] {
+        let server = OddServer::start(vec![(begun_stream(more), Then::KeepOpen)]).await;
+        let stream = |config: &mut ModelRole| config.provider.stream = true;
+        let error = server.ask_with(0.05, stream).await.unwrap_err();
+        assert_eq!((error.kind, error.attempts), (ModelErrorKind::Timeout, 3));
+        assert!(error.message.contains("0.05 s"), "{}", error.message);
+    }
+}
+
+#[tokio::test]
+async fn c35_a_connection_that_breaks_within_a_stream_brings_no_answer() {
+    let server = OddServer::start(vec![(begun_stream(""), Then::Close)]).await;
+    let stream = |config: &mut ModelRole| config.provider.stream = true;
+    let error = server.ask_with(30.0, stream).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (ModelErrorKind::Connection, 3));
+}
+
+#[tokio::test]
+async fn c35_a_stream_that_has_said_all_is_not_waited_for() {
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let server = OddServer::start(vec![(begun_stream(end), Then::KeepOpen)]).await;
+    let reply = server.ask_with(600.0, |config| config.provider.stream = true).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.attempts), ("Par", 1));
 }
 
 #[tokio::test]
