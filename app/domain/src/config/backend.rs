@@ -15,7 +15,7 @@ pub enum BackendKind {
     OpenaiCompatible,
     /// Qwen models, whose thinking can be switched.
     QwenChat,
-    /// MiniMax, by region.
+    /// `MiniMax`, by region.
     MinimaxChat,
     /// Anthropic's Messages API.
     AnthropicMessages,
