@@ -137,10 +137,8 @@ fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Va
 
 #[test]
 fn later_features_are_accepted_when_off() {
-    let settings = [
-        file("model.copilot_exec_allow_all_tools", Value::Bool(false)),
-        file("env.max_turns", Value::Int(1)),
-    ];
+    let settings =
+        [file("model.codex_exec_use_sdk", text("cli")), file("env.max_turns", Value::Int(1))];
     assert!(resolve(&settings).is_ok());
 }
 
