@@ -8,6 +8,8 @@ mod crowd;
 #[expect(dead_code, reason = "tests look closer at a server than this")]
 #[path = "../it/fake_server.rs"]
 mod fake_server;
+#[path = "../it/fake_wire.rs"]
+mod fake_wire;
 #[path = "../it/two_runs.rs"]
 mod two_runs;
 
