@@ -79,11 +79,11 @@ fn c46_a_server_that_is_away_for_a_how_longloses_no_rollout_and_each_run_tells_o
                 })
                 .collect();
             assert!(matches!(told.last(), Some(EventKind::EndpointUp { .. })), "{told:?}");
-            let outages = told.iter().filter_map(|kind| match kind {
+            let last = told.iter().rev().find_map(|kind| match kind {
                 EventKind::EndpointDown(outage) => Some(outage),
                 _ => None,
             });
-            let last = outages.last().expect("an outage");
+            let last = last.expect("an outage");
             assert!(last.error.contains("the model is being loaded"), "{last:?}");
             assert!(last.next_try_ms > last.since_ms + 2000, "a try was in vain: {told:?}");
         }
