@@ -25,6 +25,8 @@ pub(crate) struct Seen {
     pub(crate) phase: String,
     /// As the header has it; empty when none was sent.
     pub(crate) authorization: String,
+    /// The request as JSON text.
+    pub(crate) body: String,
 }
 
 /// A running server; it stops when dropped.
@@ -112,6 +114,7 @@ async fn answer(
         purpose: request.purpose.as_str().to_owned(),
         phase: header("x-skillopt-phase").unwrap_or_default(),
         authorization: header("authorization").unwrap_or_default(),
+        body: body.to_string(),
     };
     let number = {
         let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);

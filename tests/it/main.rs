@@ -4,6 +4,7 @@
 
 mod binary;
 mod config_and_import;
+mod doctor;
 mod eval;
 mod fake_server;
 mod http_serve;

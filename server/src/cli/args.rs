@@ -433,7 +433,7 @@ pub(super) struct ListKeysArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SetKeyArgs {
-    /// The name of the key, as an environment variable would have it, such as TARGET_OPENAI_COMPATIBLE_API_KEY.
+    /// The name of the key, as an environment variable would have it, such as `OPENAI_COMPATIBLE_API_KEY`.
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// The address that the key is for: it is sent to that host and to no other.
