@@ -11,6 +11,7 @@ mod eval;
 mod follow;
 mod import;
 mod keys;
+mod keys_args;
 mod narrate;
 mod output;
 mod prompts;

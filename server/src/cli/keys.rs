@@ -2,7 +2,7 @@
 //! input, never by an argument, and never goes out.
 
 use super::Exit;
-use super::args::{KeysCommand, ListKeysArgs, RemoveKeyArgs, SetKeyArgs};
+use super::keys_args::{KeysCommand, ListKeysArgs, RemoveKeyArgs, SetKeyArgs};
 use super::output::Output;
 use crate::config::{
     EnvFile, Environment, Keyring, is_key_name, is_variable_name, key_variables, secret_in_address,

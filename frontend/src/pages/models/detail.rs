@@ -182,7 +182,11 @@ fn facts(test: &ModelTest) -> Vec<AnyView> {
     rows.push(match counted {
         true => (
             "Tokens",
-            format!("{} read, {} written", tokens(test.prompt_tokens), tokens(test.completion_tokens)),
+            format!(
+                "{} read, {} written",
+                tokens(test.prompt_tokens),
+                tokens(test.completion_tokens)
+            ),
         ),
         false => ("Tokens", fmt::MISSING.to_owned()),
     });
