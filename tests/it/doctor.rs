@@ -43,7 +43,7 @@ fn doctor_asks_what_is_accepted_only_when_told_to_and_counts_the_calls() -> anyh
         Duration::ZERO,
         Arc::new(|seen: &Seen, _| {
             let body = json!({"error": {"message": "Unsupported parameter: 'temperature'."}});
-            seen.body.contains("temperature").then_some((StatusCode::BAD_REQUEST, body))
+            seen.body.get("temperature").is_some().then_some((StatusCode::BAD_REQUEST, body))
         }),
     );
     let said = doctor(&server.url, &["--probe"])?;
@@ -62,7 +62,7 @@ fn doctor_fails_with_the_words_of_a_server_that_refuses() -> anyhow::Result<()> 
     let server = FakeServer::with(
         Duration::ZERO,
         Arc::new(|seen: &Seen, _| {
-            let words = format!("no account for {}", seen.authorization);
+            let words = format!("no account for {}", seen.key);
             Some((StatusCode::UNAUTHORIZED, json!({"error": {"message": words}})))
         }),
     );

@@ -130,6 +130,8 @@ pub struct Workspace {
     pub skill: String,
     /// The task's text, which becomes `task.md`. Nothing of the skill stands in it.
     pub task: String,
+    /// What the benchmark says about every task, such as the form of an answer; stands above the task.
+    pub instructions: String,
 }
 
 /// Something that an agent did on the way to its answer.
@@ -308,6 +310,9 @@ pub struct Billed {
     pub usage: Usage,
     /// Their cost in millionths of a dollar; `None` when no price is known.
     pub cost_usd_micros: Option<u64>,
+    /// The same call may well be answered when it is made, and paid for, once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worth_another: bool,
 }
 
 /// Kinds of failure, by what has to happen next.
@@ -558,6 +563,14 @@ pub trait Benchmark: Send + Sync + Debug {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
+    /// What is said about every task, without a skill: the form of an answer above all.
+    fn task_instructions(&self, task: &Task) -> String {
+        let of_system = |message: &Message| message.role == Speaker::System;
+        let messages = self.prompt(task, "");
+        let texts = messages.into_iter().filter(of_system).map(|message| message.content);
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// What it says to the target, and prompts of the optimizer in its own words.
     fn prompts(&self) -> &'static [BenchmarkPrompt] {
         &[]
@@ -585,7 +598,7 @@ pub trait RunFolder: Send + Sync + Debug {
     /// [`StoreError`] with the path.
     async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
 
-    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    /// Writes `results.jsonl` and `predictions.jsonl` for a rollout set under the relative directory `dir`.
     ///
     /// # Errors
     /// [`StoreError`] with the path.
@@ -603,6 +616,8 @@ pub struct RolloutRecord {
     pub outcome: skillopt_domain::outcome::TaskOutcome,
     /// What was sent.
     pub messages: Vec<Message>,
+    /// What an agent did before it answered, in order; empty for others.
+    pub steps: Vec<AgentStep>,
     /// What came back; empty when nothing did.
     pub reply: String,
     /// What the optimizer may read about the grading.

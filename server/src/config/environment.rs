@@ -3,7 +3,7 @@
 use super::env_file::EnvFile;
 use super::keyring::Keyring;
 use super::role_key::KeyPlace;
-use skillopt_domain::config::{Origin, Place, Setting, Value};
+use skillopt_domain::config::{BackendKind, KeyKind, Origin, Place, Setting, Value, find_key};
 use skillopt_domain::spend::Role;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,6 +59,12 @@ impl Environment {
         Self { process: Variables(pairs.collect()), ..Self::default() }
     }
 
+    /// All variables of the process, for programs that are given some of them.
+    #[must_use]
+    pub fn all(&self) -> &BTreeMap<String, String> {
+        &self.process.0
+    }
+
     #[cfg(test)]
     pub(crate) fn with_files(self, paths: &[&Path]) -> Self {
         Self { files: paths.iter().filter_map(|path| EnvFile::read(path)).collect(), ..self }
@@ -74,6 +80,11 @@ impl Environment {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.find(name).map(|found| found.value)
+    }
+
+    /// The value of a variable of the process: what says which programs are run comes from nowhere else.
+    pub(crate) fn of_process_only(&self, name: &str) -> Option<&str> {
+        self.process.0.get(name).and_then(|value| set(value))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<Found<'_>> {
@@ -150,40 +161,101 @@ pub(super) fn backends(env: &Environment) -> Vec<Setting> {
     Role::ALL.into_iter().filter_map(of_role).collect()
 }
 
-/// Variables of a role whose backend is `openai_compatible`; the role's own form wins.
-pub(super) fn of_role(env: &Environment, role: Role) -> Vec<Setting> {
+/// Variables of a role that its backend has; the role's own form wins.
+pub(super) fn of_role(env: &Environment, role: Role, backend: BackendKind) -> Vec<Setting> {
+    let rows = rows_of(role, backend).into_iter();
+    rows.filter_map(|(path, names)| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let setting = first_set(env, path, &names)?;
+        let asks_for_nothing = setting.path.ends_with("temperature")
+            && matches!(
+                setting.value.to_string().to_ascii_lowercase().as_str(),
+                "none" | "off" | "null"
+            );
+        (!asks_for_nothing).then_some(setting)
+    })
+    .collect()
+}
+
+/// Keys with the variables that set them, the strongest first.
+fn rows_of(role: Role, backend: BackendKind) -> Vec<(String, Vec<String>)> {
     let own = prefix(role);
-    let max_tokens = match role {
-        Role::Target => "env.max_completion_tokens".to_owned(),
-        Role::Optimizer => "model.optimizer_max_completion_tokens".to_owned(),
+    let deployment = || format!("{own}_DEPLOYMENT");
+    let of_model = |names: Vec<String>| (format!("model.{role}"), names);
+    let both = |family: &str, name: &str| {
+        vec![format!("{own}_{family}_{name}"), format!("{family}_{name}")]
     };
-    let model = [
-        format!("{own}_OPENAI_COMPATIBLE_MODEL"),
-        format!("{own}_DEPLOYMENT"),
-        "OPENAI_COMPATIBLE_MODEL".to_owned(),
-    ];
-    let both_forms = |name: &str| {
-        [format!("{own}_OPENAI_COMPATIBLE_{name}"), format!("OPENAI_COMPATIBLE_{name}")]
-    };
-    let rows: [(String, Vec<String>); 5] = [
-        (format!("model.{role}"), model.to_vec()),
-        (format!("model.{role}_openai_compatible_base_url"), both_forms("BASE_URL").to_vec()),
-        (format!("model.{role}_temperature"), both_forms("TEMPERATURE").to_vec()),
-        (max_tokens, both_forms("MAX_TOKENS").to_vec()),
-        (format!("model.{role}_timeout_seconds"), both_forms("TIMEOUT_SECONDS").to_vec()),
-    ];
-    rows.into_iter()
-        .filter_map(|(path, names)| {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let setting = first_set(env, path, &names)?;
-            let asks_for_nothing = setting.path.ends_with("temperature")
-                && matches!(
-                    setting.value.to_string().to_ascii_lowercase().as_str(),
-                    "none" | "off" | "null"
-                );
-            (!asks_for_nothing).then_some(setting)
-        })
-        .collect()
+    let timeout = format!("model.{role}_timeout_seconds");
+    let temperature = format!("model.{role}_temperature");
+    match backend {
+        BackendKind::OpenaiCompatible => {
+            let family = "OPENAI_COMPATIBLE";
+            let max_tokens = match role {
+                Role::Target => "env.max_completion_tokens".to_owned(),
+                Role::Optimizer => "model.optimizer_max_completion_tokens".to_owned(),
+            };
+            let mut names = both(family, "MODEL");
+            names.insert(1, deployment());
+            vec![
+                of_model(names),
+                (format!("model.{role}_openai_compatible_base_url"), both(family, "BASE_URL")),
+                (temperature, both(family, "TEMPERATURE")),
+                (max_tokens, both(family, "MAX_TOKENS")),
+                (timeout, both(family, "TIMEOUT_SECONDS")),
+            ]
+        }
+        BackendKind::OpenaiChat => {
+            let of_azure = |name: &str| {
+                let mut names = both("AZURE_OPENAI", name);
+                names.insert(1, format!("AZURE_OPENAI_{own}_{name}"));
+                if name == "ENDPOINT" {
+                    names.push("OPENAI_BASE_URL".to_owned());
+                }
+                (format!("model.{role}_azure_openai_{}", name.to_ascii_lowercase()), names)
+            };
+            let names =
+                ["ENDPOINT", "API_VERSION", "AUTH_MODE", "AD_SCOPE", "MANAGED_IDENTITY_CLIENT_ID"];
+            let mut rows = vec![of_model(vec![deployment()])];
+            rows.extend(names.map(of_azure));
+            rows
+        }
+        BackendKind::QwenChat => {
+            let family = "QWEN_CHAT";
+            let key = |name: &str| {
+                (
+                    format!("model.{role}_qwen_chat_{}", name.to_ascii_lowercase()),
+                    both(family, name),
+                )
+            };
+            let mut names = both(family, "MODEL");
+            names.insert(1, deployment());
+            vec![
+                of_model(names),
+                key("BASE_URL"),
+                key("MAX_TOKENS"),
+                key("ENABLE_THINKING"),
+                key("THINKING_MODE"),
+                (temperature, both(family, "TEMPERATURE")),
+                (timeout, both(family, "TIMEOUT_SECONDS")),
+            ]
+        }
+        BackendKind::MinimaxChat => {
+            let names = ["REGION", "BASE_URL", "MAX_TOKENS", "TEMPERATURE", "ENABLE_THINKING"];
+            let key = |name: &str| {
+                let variable = format!("MINIMAX_{name}");
+                (format!("model.minimax_{}", name.to_ascii_lowercase()), vec![variable])
+            };
+            let mut rows = vec![of_model(vec![deployment()])];
+            rows.extend(names.map(key));
+            rows.push((timeout, vec!["MINIMAX_TIMEOUT_SECONDS".to_owned()]));
+            rows
+        }
+        BackendKind::AnthropicMessages => vec![
+            of_model(vec![deployment()]),
+            ("model.anthropic_base_url".to_owned(), vec!["ANTHROPIC_BASE_URL".to_owned()]),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 fn first_set(env: &Environment, path: String, names: &[&str]) -> Option<Setting> {
@@ -194,6 +266,58 @@ fn first_set(env: &Environment, path: String, names: &[&str]) -> Option<Setting>
     };
     let place = Place { origin: Origin::Environment, name, line };
     Some(Setting { path, value: Value::Text(found.value.to_owned()), place })
+}
+
+/// Variables of programs that serve as models.
+const OF_PROGRAMS: [(&str, &[&str]); 22] = [
+    ("codex_exec_path", &["CODEX_EXEC_PATH", "CODEX_CLI_BIN", "CODEX_PATH"]),
+    ("codex_exec_sandbox", &["CODEX_EXEC_SANDBOX", "CODEX_SANDBOX_MODE"]),
+    ("codex_exec_profile", &["CODEX_EXEC_PROFILE", "CODEX_PROFILE"]),
+    ("codex_exec_reasoning_effort", &["CODEX_EXEC_REASONING_EFFORT"]),
+    ("codex_exec_network_access", &["CODEX_EXEC_NETWORK_ACCESS"]),
+    ("codex_exec_web_search", &["CODEX_EXEC_WEB_SEARCH"]),
+    ("codex_exec_approval_policy", &["CODEX_EXEC_APPROVAL_POLICY"]),
+    ("codex_trace_to_optimizer", &["REFLACT_CODEX_TRACE_TO_OPTIMIZER"]),
+    ("claude_code_exec_path", &["CLAUDE_CODE_EXEC_PATH", "CLAUDE_CLI_BIN"]),
+    ("claude_code_exec_effort", &["CLAUDE_CODE_EXEC_EFFORT"]),
+    ("claude_code_exec_max_thinking_tokens", &["CLAUDE_CODE_EXEC_MAX_THINKING_TOKENS"]),
+    ("claude_code_exec_permission_mode", &["CLAUDE_PERMISSION_MODE"]),
+    ("claude_setting_sources", &["CLAUDE_SETTING_SOURCES"]),
+    ("cursor_exec_path", &["CURSOR_EXEC_PATH"]),
+    ("cursor_exec_sandbox", &["CURSOR_EXEC_SANDBOX"]),
+    ("copilot_exec_path", &["COPILOT_EXEC_PATH"]),
+    ("copilot_exec_home", &["COPILOT_EXEC_HOME"]),
+    ("copilot_exec_allow_all_tools", &["COPILOT_EXEC_ALLOW_ALL_TOOLS"]),
+    ("copilot_chat_optimizer_model", &["COPILOT_CHAT_OPTIMIZER_MODEL"]),
+    ("copilot_chat_target_model", &["COPILOT_CHAT_TARGET_MODEL"]),
+    ("copilot_chat_timeout", &["COPILOT_CHAT_TIMEOUT"]),
+    ("exec_empty_response_retries", &["EXEC_EMPTY_RESPONSE_RETRIES"]),
+];
+
+/// Variables of programs, for a run that has one as a model. Only the process says which programs are run: no file in
+/// the working directory does.
+pub(super) fn of_programs(env: &Environment) -> Vec<Setting> {
+    OF_PROGRAMS
+        .into_iter()
+        .filter_map(|(key, names)| {
+            let set = names.iter().find_map(|name| Some((*name, env.of_process_only(name)?)));
+            let (name, value) = set?;
+            let path = format!("model.{key}");
+            let is_switch = find_key(&path).is_some_and(|spec| spec.kind == KeyKind::Bool);
+            let value = if is_switch { spoken_switch(value) } else { value };
+            let place = Place { origin: Origin::Environment, name: name.to_owned(), line: None };
+            Some(Setting { path, value: Value::Text(value.to_owned()), place })
+        })
+        .collect()
+}
+
+/// The reference system's spellings of a switch in the environment.
+fn spoken_switch(value: &str) -> &str {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "yes" | "on" | "true" => "true",
+        "0" | "no" | "off" | "false" => "false",
+        _ => value,
+    }
 }
 
 /// The beginning of a role's own variables.

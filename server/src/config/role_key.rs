@@ -57,14 +57,18 @@ pub fn role_key(
     if !named.is_empty() {
         return named_key(env, named, base_url).map(Some);
     }
-    let candidates = prefixes(role).into_iter().find_map(|prefix| {
-        let variable = format!("{prefix}_API_KEY");
-        let found = env.find(&variable)?;
+    let candidates = sources(role).into_iter().find_map(|source| {
+        let found = env.find(&source.variable)?;
+        let beside = |name: &String| env.beside(&found.place, name);
         let home = env
-            .bound_to(&variable, &found.place)
-            .or_else(|| env.beside(&found.place, &format!("{prefix}_BASE_URL")))
-            .or_else(|| env.beside(&found.place, "OPENAI_COMPATIBLE_BASE_URL"))?;
-        (origin_of(home) == origin_of(base_url)).then_some(RoleKey { variable, place: found.place })
+            .bound_to(&source.variable, &found.place)
+            .or_else(|| source.addresses.iter().find_map(beside));
+        let is_home = |home: &str| origin_of(home) == origin_of(base_url);
+        let goes = match home {
+            Some(home) => is_home(home),
+            None => source.homes.iter().any(|home| is_home(home)),
+        };
+        goes.then_some(RoleKey { variable: source.variable, place: found.place })
     });
     Ok(candidates)
 }
@@ -72,8 +76,7 @@ pub fn role_key(
 /// Why a key that nobody named may be missing: a file that was refused, or a keyring that gave no answer.
 #[must_use]
 pub(crate) fn withheld_key(env: &Environment, role: Role) -> Option<String> {
-    prefixes(role).into_iter().find_map(|prefix| {
-        let variable = format!("{prefix}_API_KEY");
+    sources(role).into_iter().find_map(|KeySource { variable, .. }| {
         let reason = env.withheld(&variable).filter(|_| env.find(&variable).is_none())?;
         Some(format!("{variable}: {reason}"))
     })
@@ -81,15 +84,48 @@ pub(crate) fn withheld_key(env: &Environment, role: Role) -> Option<String> {
 
 /// The variables that are looked at for a key when a config names none.
 pub(crate) fn key_variables() -> Vec<String> {
-    let own = Role::ALL.into_iter().flat_map(prefixes).map(|prefix| format!("{prefix}_API_KEY"));
+    let own = Role::ALL.into_iter().flat_map(sources).map(|source| source.variable);
     let mut all: Vec<String> = own.collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-fn prefixes(role: Role) -> [String; 2] {
-    [format!("{}_OPENAI_COMPATIBLE", prefix(role)), "OPENAI_COMPATIBLE".to_owned()]
+/// A variable that may hold a key, and where such a key belongs.
+struct KeySource {
+    variable: String,
+    /// Variables that name the address that it is for; the first that is set counts.
+    addresses: Vec<String>,
+    /// Where it belongs when none of them is set.
+    homes: &'static [&'static str],
+}
+
+/// Where keys are looked for. Which backend a role has does not matter: a key goes to its own host and to no other.
+fn sources(role: Role) -> Vec<KeySource> {
+    const QWEN: &[&str] = &["http://localhost:8000"];
+    const MINIMAX: &[&str] = &["https://api.minimax.io", "https://api.minimaxi.com"];
+    let own = prefix(role);
+    let source = |family: &str, common: &str, address: &str, homes| KeySource {
+        variable: format!("{family}_API_KEY"),
+        addresses: vec![format!("{family}_{address}"), format!("{common}_{address}")],
+        homes,
+    };
+    let of_role = |family: &str, address: &str, homes| {
+        [
+            source(&format!("{own}_{family}"), family, address, homes),
+            source(family, family, address, homes),
+        ]
+    };
+    let of_azure = source(&format!("AZURE_OPENAI_{own}"), "AZURE_OPENAI", "ENDPOINT", &[]);
+    let one = |family: &str, homes| source(family, family, "BASE_URL", homes);
+    of_role("OPENAI_COMPATIBLE", "BASE_URL", &[])
+        .into_iter()
+        .chain([of_azure])
+        .chain(of_role("AZURE_OPENAI", "ENDPOINT", &[]))
+        .chain([one("OPENAI", &["https://api.openai.com"])])
+        .chain(of_role("QWEN_CHAT", "BASE_URL", QWEN))
+        .chain([one("MINIMAX", MINIMAX), one("ANTHROPIC", &["https://api.anthropic.com"])])
+        .collect()
 }
 
 fn named_key(env: &Environment, named: &str, base_url: &str) -> Result<RoleKey, String> {
@@ -109,7 +145,7 @@ fn named_key(env: &Environment, named: &str, base_url: &str) -> Result<RoleKey, 
 }
 
 /// Scheme, host and port of an address.
-fn origin_of(url: &str) -> String {
+pub(crate) fn origin_of(url: &str) -> String {
     let origin = url.trim().splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
     let origin = origin.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let port = if origin.starts_with("https:") { ":443" } else { ":80" };

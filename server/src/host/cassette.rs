@@ -17,6 +17,7 @@ use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::Role;
 use skillopt_engine::calls::Flights;
 use skillopt_engine::ctx::RunControl;
+use skillopt_engine::forecast::Known;
 use skillopt_engine::meter::Prior;
 use skillopt_engine::ports::Model;
 use skillopt_engine::train::{Ports, TrainInput, train};
@@ -96,7 +97,7 @@ impl Hosting {
         let mut config = run_config(&row.config).map_err(HostError::from)?;
         let bad = |problem| HostError::from(BadConfig(vec![problem]));
         let model = |role| -> Result<Arc<dyn Model>, HostError> {
-            let inner = keyless(&config, role).map_err(bad)?;
+            let inner = keyless(&config, role, self.environment()).map_err(bad)?;
             let identity = inner.identity().to_string();
             let (store, tape) = (self.store().clone(), tape.clone());
             Ok(Arc::new(Recorder { role, inner, identity, store, tape }))
@@ -136,6 +137,7 @@ impl Hosting {
             prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior::default(),
+            known: Known::default(),
         };
         let (_control, ctx) = RunControl::new();
         train(&ctx, &input, &ports)

@@ -152,6 +152,9 @@ impl Hosting {
                 (one.key, one.key_place) = (variable, place.to_string());
             }
             Ok(None) if one.is_simulated => "needs no key".clone_into(&mut one.key_place),
+            Ok(None) if settings.provider.azure_auth.may_use_token() => {
+                "a token of Azure".clone_into(&mut one.key_place);
+            }
             Ok(None) => {
                 let withheld = withheld_key(self.environment(), role);
                 one.key_place = withheld.unwrap_or_else(|| "no key is sent".to_owned());
