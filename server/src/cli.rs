@@ -12,6 +12,7 @@ mod follow;
 mod foresee;
 mod import;
 mod keys;
+mod keys_args;
 mod narrate;
 mod output;
 mod prices;

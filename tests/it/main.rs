@@ -8,6 +8,7 @@ mod backends;
 mod binary;
 mod config_and_import;
 mod crowd;
+mod doctor;
 mod eval;
 mod fake_server;
 mod fake_wire;

@@ -226,6 +226,19 @@ fn no_planted_key_is_left_anywhere_after_a_run_whose_servers_echo_them() -> anyh
     Ok(())
 }
 
+fn options(scene: &Scene) -> ServeOptions {
+    ServeOptions {
+        host: "127.0.0.1".to_owned(),
+        port: 0,
+        allowed_hosts: Vec::new(),
+        adopt_roots: Vec::new(),
+        home: None,
+        assets: None,
+        max_parallel_runs: 1,
+        data_dir: scene.data(),
+    }
+}
+
 #[tokio::test]
 async fn the_api_tells_names_and_places_of_keys_and_nothing_else() -> anyhow::Result<()> {
     let scene = Scene::set()?;
@@ -242,16 +255,7 @@ async fn the_api_tells_names_and_places_of_keys_and_nothing_else() -> anyhow::Re
     let hosting = Hosting::open(&scene.data(), env).await?;
     let stop = CancellationToken::new();
     let (ready, url) = tokio::sync::oneshot::channel();
-    let options = ServeOptions {
-        host: "127.0.0.1".to_owned(),
-        port: 0,
-        allowed_hosts: Vec::new(),
-        adopt_roots: Vec::new(),
-        home: None,
-        assets: None,
-        max_parallel_runs: 1,
-        data_dir: scene.data(),
-    };
+    let options = options(&scene);
     let serving = tokio::spawn(serve(options, hosting, stop.clone(), move |url| {
         let _ = ready.send(url.to_owned());
     }));

@@ -9,9 +9,9 @@ use super::train::refuse;
 use crate::causes::causes;
 use crate::config::{BadConfig, Environment, flag};
 use crate::host::Hosting;
-use models::{ModelReport, test_models};
+use models::{ModelReport, endpoint_lines, test_models};
 use serde::Serialize;
-use skillopt_domain::api::{About, Check, CheckState};
+use skillopt_domain::api::{About, Check, CheckState, EndpointState};
 use skillopt_domain::config::{Resolved, Setting};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -29,6 +29,8 @@ struct Report {
     checks: Vec<Check>,
     /// One a role, where models were named.
     models: Vec<ModelReport>,
+    /// How each endpoint that was called stands afterwards.
+    endpoints: Vec<EndpointState>,
 }
 
 pub(super) async fn run(
@@ -50,7 +52,7 @@ pub(super) async fn run(
             report.checks.push(check_port(args.port).await);
             match &resolved {
                 Some(resolved) => {
-                    look_at_models(&hosting, resolved, &args, &mut report, output).await
+                    look_at_models(&hosting, resolved, &args, &mut report, output).await;
                 }
                 None => report.checks.push(check(
                     CheckState::Ok,
@@ -74,6 +76,7 @@ pub(super) async fn run(
     } else {
         report.checks.iter().for_each(|check| output.line(&line(check)));
         report.models.iter().flat_map(ModelReport::lines).for_each(|text| output.line(&text));
+        report.endpoints.iter().flat_map(endpoint_lines).for_each(|text| output.line(&text));
     }
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -113,6 +116,7 @@ async fn look_at_models(
     match hosting.models_config(resolved) {
         Ok(config) => {
             report.models = test_models(hosting, &config, args.probe, output).await;
+            report.endpoints = hosting.endpoints();
         }
         // With a file, the checks have told it already.
         Err(_) if args.config.file.is_some() => {}

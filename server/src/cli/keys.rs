@@ -2,10 +2,10 @@
 //! input, never by an argument, and never goes out.
 
 use super::Exit;
-use super::args::{KeysCommand, ListKeysArgs, RemoveKeyArgs, SetKeyArgs};
+use super::keys_args::{KeysCommand, ListKeysArgs, RemoveKeyArgs, SetKeyArgs};
 use super::output::Output;
 use crate::config::{
-    Environment, Keyring, is_key_name, is_variable_name, key_variables, secret_in_address,
+    EnvFile, Environment, Keyring, is_key_name, is_variable_name, key_variables, secret_in_address,
     write_row,
 };
 use serde_json::json;
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 16 << 10;
 pub(super) fn run(command: KeysCommand, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
     match command {
         KeysCommand::List(args) => list(&args, data_dir, output),
-        KeysCommand::Set(args) => set(args, data_dir, output),
+        KeysCommand::Set(args) => set(&args, data_dir, output),
         KeysCommand::Remove(args) => remove(&args, data_dir, output),
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn run(command: KeysCommand, data_dir: &Path, output: &Output) -> any
 /// The names that the program would look for, and all that its own places hold. Other secrets of the environment are
 /// none of its business.
 fn names(env: &Environment) -> BTreeSet<String> {
-    let in_files = env.files().iter().flat_map(|file| file.key_names());
+    let in_files = env.files().iter().flat_map(EnvFile::key_names);
     let in_keyring = env.keyring().into_iter().flat_map(Keyring::names);
     let known = key_variables().into_iter();
     in_files.chain(in_keyring).map(str::to_owned).chain(known).collect()
@@ -82,7 +82,7 @@ fn list(args: &ListKeysArgs, data_dir: &Path, output: &Output) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-fn set(args: SetKeyArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+fn set(args: &SetKeyArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
     let usage = |words: &str| {
         output.error(words);
         Ok(Exit::Usage)

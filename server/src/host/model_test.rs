@@ -251,5 +251,5 @@ pub(super) fn is_sign_of_life(kind: ModelErrorKind) -> bool {
 
 /// Two models with one identity are one.
 fn test_key(identity: &Value, role: Role) -> Sha256Hex {
-    Sha256Hex::of(&format!("{role} {identity}"))
+    Sha256Hex::of(format!("{role} {identity}"))
 }

@@ -38,12 +38,7 @@ impl Hosting {
             for role in Role::ALL {
                 let one = self.model_use(&source, role);
                 match uses.iter_mut().find(|known| is_same(known, &one)) {
-                    Some(known) => {
-                        known.n_runs += one.n_runs;
-                        if known.run.is_none() && known.id.starts_with(NEW_RUNS) {
-                            known.run = one.run;
-                        }
-                    }
+                    Some(known) => known.n_runs += one.n_runs,
                     None => uses.push(one),
                 }
             }

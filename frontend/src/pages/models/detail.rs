@@ -98,7 +98,8 @@ fn test(one: &ModelUse, calls: Calls) -> AnyView {
             <button
                 class="button"
                 data-size="sm"
-                type="button"disabled=move || calls.is_going(&for_state)
+                type="button"
+                disabled=move || calls.is_going(&for_state)
                 on:click=handler(move |_| calls.make(&for_probe, true))
             >
                 "See what it accepts"
@@ -112,26 +113,27 @@ fn test(one: &ModelUse, calls: Calls) -> AnyView {
     });
     let for_busy = id.clone();
     view! {
-            <section class="panel" aria-labelledby="test-title">
-                <div class="panel__head"><h3 id="test-title">"Test call"</h3></div>
-                <div class="panel__body stack" aria-live="polite">
-                    {dynamic(move || said(calls.of(&told)))}
-                    <div class="row">
-                        <button
-                            class="button"
-                            data-size="sm"
-                            type="button"
-                            disabled=move || calls.is_going(&for_busy)
-                            on:click=handler(move |_| calls.make(&id, false))
-                        >
-                            <Icon name="play"/>
-                            "Test call"
-                        </button>                    {probe}
-                    </div>
-                    {cost_note}
-    </div>
-            </section>
-        }
+        <section class="panel" aria-labelledby="test-title">
+            <div class="panel__head"><h3 id="test-title">"Test call"</h3></div>
+            <div class="panel__body stack" aria-live="polite">
+                {dynamic(move || said(calls.of(&told)))}
+                <div class="row">
+                    <button
+                        class="button"
+                        data-size="sm"
+                        type="button"
+                        disabled=move || calls.is_going(&for_busy)
+                        on:click=handler(move |_| calls.make(&id, false))
+                    >
+                        <Icon name="play"/>
+                        "Test call"
+                    </button>
+                    {probe}
+                </div>
+                {cost_note}
+            </div>
+        </section>
+    }
     .into_any()
 }
 
@@ -176,10 +178,18 @@ fn facts(test: &ModelTest) -> Vec<AnyView> {
     if !test.reply.is_empty() {
         rows.push(("Replied", format!("“{}”", test.reply)));
     }
-    rows.push((
-        "Tokens",
-        format!("{} read, {} written", tokens(test.prompt_tokens), tokens(test.completion_tokens)),
-    ));
+    let counted = test.prompt_tokens.or(test.completion_tokens).is_some();
+    rows.push(match counted {
+        true => (
+            "Tokens",
+            format!(
+                "{} read, {} written",
+                tokens(test.prompt_tokens),
+                tokens(test.completion_tokens)
+            ),
+        ),
+        false => ("Tokens", fmt::MISSING.to_owned()),
+    });
     rows.push(("Cost", fmt::usd(test.cost_usd_micros)));
     rows.push(("Attempts", fmt::count(u64::from(test.attempts))));
     if !test.adaptations.is_empty() {

@@ -93,10 +93,12 @@ fn last_call(one: &ModelUse, calls: Calls) -> AnyView {
     })
 }
 
+/// The latest run that uses it and how many others do, or what else it is for.
 pub(super) fn used_by(one: &ModelUse) -> AnyView {
-    let more = match one.n_runs {
-        0 | 1 => String::new(),
-        n => format!(" and {}", fmt::plural(u64::from(n - 1), "other run", "other runs")),
+    let others = one.n_runs.saturating_sub(u32::from(one.run.is_some()));
+    let more = match others {
+        0 => String::new(),
+        n => format!(" and {}", fmt::plural(u64::from(n), "other run", "other runs")),
     };
     match &one.run {
         Some(run) => {
@@ -105,7 +107,7 @@ pub(super) fn used_by(one: &ModelUse) -> AnyView {
                 if one.used_by.is_empty() { run.short().to_owned() } else { one.used_by.clone() };
             view! { <a class="link" href=href>{name}</a>{more} }.into_any()
         }
-        None => view! { <span class="second">{one.used_by.clone()}</span> }.into_any(),
+        None => view! { <span class="second">{one.used_by.clone()}{more}</span> }.into_any(),
     }
 }
 
@@ -134,19 +136,19 @@ fn test_button(one: &ModelUse, calls: Calls, chosen: QueryValue<String>) -> Opti
     };
     Some(
         view! {
-                    <button
-                        class="button"
-                        data-size="sm"
-                        type="button"
-                        aria-label=label
-                        disabled=move || calls.is_going(&for_state)
-                        aria-busy=move || calls.is_going(&for_busy).then_some("true")
-                        on:click=handler(call)
-        >
-                        <Icon name="play"/>
-                        "Test call"
-                    </button>
-                }
+            <button
+                class="button"
+                data-size="sm"
+                type="button"
+                aria-label=label
+                disabled=move || calls.is_going(&for_state)
+                aria-busy=move || calls.is_going(&for_busy).then_some("true")
+                on:click=handler(call)
+            >
+                <Icon name="play"/>
+                "Test call"
+            </button>
+        }
         .into_any(),
     )
 }

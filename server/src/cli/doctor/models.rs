@@ -4,8 +4,9 @@ use super::super::output::Output;
 use super::super::train::ACTOR;
 use crate::host::{Hosting, PROBES, TestScope, wire_fields};
 use serde::Serialize;
-use skillopt_domain::api::{CheckState, ModelTest, WireField};
+use skillopt_domain::api::{CheckState, EndpointState, ModelTest, WireField};
 use skillopt_domain::config::RunConfig;
+use skillopt_domain::outage::BreakerState;
 use skillopt_domain::spend::Role;
 use tokio_util::sync::CancellationToken;
 
@@ -138,6 +139,29 @@ impl ModelReport {
         }
         lines
     }
+}
+
+/// How an endpoint stands after the calls, for people.
+pub(super) fn endpoint_lines(state: &EndpointState) -> Vec<String> {
+    let (mark, circuit) = match state.breaker {
+        BreakerState::Closed => ("ok  ", "calls are made"),
+        BreakerState::HalfOpen => ("look", "one call tries again"),
+        BreakerState::Open => ("look", "no calls are made for now"),
+    };
+    let mut lines = vec![
+        format!("{mark}  {:22} {} at {}", "Endpoint", state.model, state.address),
+        format!(
+            "      limit {} of {} calls at once, {} answered, {} refused as too many; {circuit}",
+            state.limit_now, state.limit_configured, state.answers, state.refusals
+        ),
+    ];
+    let newest = state.errors.first();
+    lines
+        .extend(newest.map(|error| format!("      last error: {}: {}", error.kind, error.message)));
+    if !state.adaptations.is_empty() {
+        lines.push(format!("      learned: {}", state.adaptations.join(", ")));
+    }
+    lines
 }
 
 fn figure(test: &ModelTest) -> String {
