@@ -12,6 +12,7 @@ mod headers;
 mod imports;
 mod launch;
 mod markdown;
+mod models;
 mod origin;
 mod prices;
 mod problem;

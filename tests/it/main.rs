@@ -2,12 +2,18 @@
 //!
 //! Nothing here reaches the network: servers bind port 0 on loopback, each test owns its data directory.
 
+#[cfg(unix)]
+mod agents;
+mod backends;
 mod binary;
 mod config_and_import;
+mod crowd;
 mod eval;
 mod fake_server;
+mod fake_wire;
 mod http_serve;
 mod layers;
+mod load;
 mod modes;
 mod money;
 mod origins;
@@ -15,4 +21,6 @@ mod prompts;
 mod python_resume;
 mod replay;
 mod resume;
+mod secrets;
 mod training;
+mod two_runs;

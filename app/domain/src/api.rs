@@ -1,8 +1,12 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod endpoints;
 mod evidence;
+mod models;
 
+pub use endpoints::*;
 pub use evidence::*;
+pub use models::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
@@ -626,6 +630,9 @@ pub struct Trajectory {
     pub row: TrajectoryRow,
     /// The conversation; empty when no call succeeded.
     pub messages: Vec<TrajectoryMessage>,
+    /// What an agent did before its answer, the last message; empty for models that are no agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<TrajectoryStep>,
     /// Tokens read.
     pub prompt_tokens: Option<u64>,
     /// Tokens written.
@@ -644,6 +651,18 @@ pub struct TrajectoryMessage {
     pub role: String,
     /// The text.
     pub content: String,
+}
+
+/// Something that an agent did on the way to its answer. Untrusted text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TrajectoryStep {
+    /// What it was, such as `thought`, `message`, `command` or `tool`.
+    pub kind: String,
+    /// What it did, shortened.
+    pub text: String,
+    /// What came of it, shortened; empty when it is not told.
+    pub result: String,
 }
 
 /// `POST /adoptions/preview`.

@@ -12,6 +12,7 @@ use crate::forecast::RunForecast;
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
 use crate::json::from_fields;
+use crate::outage::Outage;
 use crate::outcome::OutcomeCounts;
 use crate::prompt::PromptUse;
 use crate::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
@@ -177,6 +178,24 @@ pub enum EventKind {
         /// The measurement.
         measured: Measured,
     },
+    /// A role's requests are changed, because the provider refused them as they were.
+    Adapted {
+        /// The role.
+        role: Role,
+        /// The change, such as "sends `max_tokens`".
+        change: String,
+    },
+    /// An endpoint of the run does not answer, or a try was in vain. Calls wait.
+    EndpointDown(Outage),
+    /// It answers again.
+    EndpointUp {
+        /// Its address, without anything secret.
+        endpoint: String,
+        /// The model that is called there.
+        model: String,
+        /// When the outage began, in milliseconds since 1970-01-01 UTC.
+        since_ms: u64,
+    },
     /// Something to look at that did not stop the run.
     Warning {
         /// A stable word.
@@ -213,6 +232,9 @@ impl EventKind {
             | Self::MetaSkillWritten(_)
             | Self::FinalSelected(_)
             | Self::Tested { .. }
+            | Self::Adapted { .. }
+            | Self::EndpointDown(_)
+            | Self::EndpointUp { .. }
             | Self::Warning { .. } => None,
         }
     }

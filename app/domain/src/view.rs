@@ -5,8 +5,9 @@ use crate::epoch::{Comparison, EpochAction, FinalSelection, MetaSkill, SlowUpdat
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
 use crate::json::from_fields;
+use crate::outage::Outage;
 use crate::run::{Phase, RunStatus};
-use crate::spend::SpendByRole;
+use crate::spend::{Role, SpendByRole};
 use crate::verdict::Action;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +76,12 @@ pub struct RunView {
     pub ended_at_ms: Option<u64>,
     /// Warnings, in order.
     pub warnings: Vec<String>,
+    /// Endpoints of the run that do not answer now.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
+    /// How requests are changed so that the provider takes them, in order.
+    #[serde(default)]
+    pub adapted: Vec<Adapted>,
     /// Number of the last event folded in; 0 for none.
     pub seq: u64,
 }
@@ -83,8 +90,21 @@ from_fields! { RunView {
     status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
     n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
     started_at_ms, ended_at_ms, warnings, seq;
-    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs, fates
+    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs, fates,
+    outages, adapted
 } }
+
+/// A change to the requests of a role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Adapted {
+    /// The role.
+    pub role: Role,
+    /// The change, such as "sends `max_tokens`".
+    pub change: String,
+}
+
+from_fields! { Adapted { role, change } }
 
 /// The best skill of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -150,6 +170,8 @@ impl Default for RunView {
             started_at_ms: None,
             ended_at_ms: None,
             warnings: Vec::new(),
+            outages: Vec::new(),
+            adapted: Vec::new(),
             seq: 0,
         }
     }
@@ -192,6 +214,14 @@ impl RunView {
             }
             EventKind::FinalSelected(selection) => self.select_finally(selection),
             EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
+            EventKind::Adapted { role, change } => {
+                self.adapted.push(Adapted { role: *role, change: change.clone() });
+            }
+            EventKind::EndpointDown(outage) => {
+                self.end_outage(&outage.endpoint, &outage.model);
+                self.outages.push(outage.clone());
+            }
+            EventKind::EndpointUp { endpoint, model, .. } => self.end_outage(endpoint, model),
             EventKind::PromptsChosen { .. }
             | EventKind::PreflightPassed { .. }
             | EventKind::RolledOut { .. }
@@ -225,7 +255,12 @@ impl RunView {
         if status.is_over() {
             self.progress = None;
             self.phase = None;
+            self.outages.clear();
         }
+    }
+
+    fn end_outage(&mut self, endpoint: &str, model: &str) {
+        self.outages.retain(|outage| !outage.concerns(endpoint, model));
     }
 
     fn set_plan(&mut self, plan: &RunPlan) {
@@ -437,6 +472,33 @@ mod tests {
         }
     }
 
+    fn at(seq: u64, kind: EventKind) -> RunEvent {
+        RunEvent { seq, at_ms: seq, key: format!("event/{seq}"), kind }
+    }
+
+    fn down(seq: u64, model: &str, next_try_ms: u64) -> RunEvent {
+        let (endpoint, error) = ("http://x.example/v1".to_owned(), "refused".to_owned());
+        let outage = Outage { endpoint, model: model.to_owned(), since_ms: 7, next_try_ms, error };
+        at(seq, EventKind::EndpointDown(outage))
+    }
+
+    #[test]
+    fn an_outage_is_shown_with_its_next_try_until_the_endpoint_answers() {
+        let mut view = RunView::of(&[down(1, "a", 10), down(2, "b", 10), down(3, "a", 20)]);
+        let shown = |view: &RunView| {
+            let pair = |outage: &Outage| (outage.model.clone(), outage.next_try_ms);
+            view.outages.iter().map(pair).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&view), [("b".to_owned(), 10), ("a".to_owned(), 20)]);
+        let (endpoint, model) = ("http://x.example/v1".to_owned(), "b".to_owned());
+        let over = at(4, EventKind::EndpointUp { endpoint, model, since_ms: 7 });
+        let text = serde_json::to_string(&over).expect("JSON");
+        view.apply(&serde_json::from_str(&text).expect("the same event"));
+        assert_eq!(shown(&view), [("a".to_owned(), 20)]);
+        view.apply(&status(5, RunStatus::Interrupted));
+        assert!(view.outages.is_empty(), "nobody waits any more");
+    }
+
     #[test]
     fn rows_and_views_of_older_versions_are_still_read() {
         let row = r#"{"seq": 3, "at_ms": 5, "key": "step/0001/selected", "type": "selected", "step": 1,
@@ -444,9 +506,16 @@ mod tests {
         let event: RunEvent = serde_json::from_str(row).expect("an old row");
         assert!(matches!(event.kind, EventKind::Selected { budget: 2, .. }));
         let mut view = serde_json::to_value(RunView::default()).expect("JSON");
-        for later in
-            ["test_last", "comparisons", "slow_updates", "meta_skills", "final_selection", "costs"]
-        {
+        for later in [
+            "test_last",
+            "comparisons",
+            "slow_updates",
+            "meta_skills",
+            "final_selection",
+            "costs",
+            "outages",
+            "adapted",
+        ] {
             view.as_object_mut().expect("object").remove(later);
         }
         assert_eq!(

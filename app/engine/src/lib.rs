@@ -21,6 +21,7 @@ mod lr;
 pub mod meter;
 mod minibatch;
 mod notes;
+mod outage;
 mod patch;
 pub mod ports;
 pub mod prompts;

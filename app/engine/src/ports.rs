@@ -7,11 +7,13 @@ use skillopt_domain::config::Effort;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
 use skillopt_domain::spend::{Role, Usage};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Who speaks in a message.
@@ -128,6 +130,8 @@ pub struct Workspace {
     pub skill: String,
     /// The task's text, which becomes `task.md`. Nothing of the skill stands in it.
     pub task: String,
+    /// What the benchmark says about every task, such as the form of an answer; stands above the task.
+    pub instructions: String,
 }
 
 /// Something that an agent did on the way to its answer.
@@ -397,6 +401,12 @@ pub trait Model: Send + Sync + Debug {
     /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase;
 
+    /// Tells when the endpoint behind the model stops answering (an outage) and when it answers again (`None`).
+    /// A model without an endpoint has nothing to tell.
+    fn outages(&self) -> Option<watch::Receiver<Option<Outage>>> {
+        None
+    }
+
     /// Answers. Retries by itself; gives up with [`ModelErrorKind::Cancelled`] when `cancel` fires, which is
     /// some time after the run was cancelled.
     ///
@@ -553,6 +563,14 @@ pub trait Benchmark: Send + Sync + Debug {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
+    /// What is said about every task, without a skill: the form of an answer above all.
+    fn task_instructions(&self, task: &Task) -> String {
+        let of_system = |message: &Message| message.role == Speaker::System;
+        let messages = self.prompt(task, "");
+        let texts = messages.into_iter().filter(of_system).map(|message| message.content);
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// What it says to the target, and prompts of the optimizer in its own words.
     fn prompts(&self) -> &'static [BenchmarkPrompt] {
         &[]
@@ -580,7 +598,7 @@ pub trait RunFolder: Send + Sync + Debug {
     /// [`StoreError`] with the path.
     async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
 
-    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    /// Writes `results.jsonl` and `predictions.jsonl` for a rollout set under the relative directory `dir`.
     ///
     /// # Errors
     /// [`StoreError`] with the path.
@@ -598,6 +616,8 @@ pub struct RolloutRecord {
     pub outcome: skillopt_domain::outcome::TaskOutcome,
     /// What was sent.
     pub messages: Vec<Message>,
+    /// What an agent did before it answered, in order; empty for others.
+    pub steps: Vec<AgentStep>,
     /// What came back; empty when nothing did.
     pub reply: String,
     /// What the optimizer may read about the grading.

@@ -2,7 +2,9 @@
 //! never in order of arrival.
 
 use crate::calls::Answer;
-use crate::ports::{ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task, Workspace};
+use crate::ports::{
+    ChatReply, ChatRequest, Finish, Graded, Purpose, RolloutRecord, Task, Workspace,
+};
 use crate::run::{Run, Ticker, TrainError, Work, in_order};
 use skillopt_domain::outcome::{
     Outcome, OutcomeCounts, RolloutPurpose, RolloutSet, Sample, TaskOutcome,
@@ -91,10 +93,10 @@ async fn remembered(
     let read_again = matches!(order.purpose, RolloutPurpose::Train | RolloutPurpose::Longitudinal);
     for (task, outcome) in order.tasks.iter().zip(&set.outcomes).filter(|_| read_again) {
         let reply = match &outcome.call {
-            Some(key) => run.calls.recall(Role::Target, key).await?.map(|reply| reply.text),
+            Some(key) => run.calls.recall(Role::Target, key).await?,
             None => None,
         };
-        let reply = reply.unwrap_or_default();
+        let ChatReply { text: reply, steps, .. } = reply.unwrap_or_default();
         let evaluation_note = match &outcome.outcome {
             Outcome::Scored { truncated, .. } => {
                 run.ports.benchmark.grade(task, &reply, *truncated).evaluation_note
@@ -104,10 +106,12 @@ async fn remembered(
         records.push(RolloutRecord {
             outcome: outcome.clone(),
             messages: run.ports.benchmark.prompt(task, order.skill.text()),
+            steps,
             reply,
             evaluation_note,
         });
     }
+    let records = for_optimizer(run, records);
     let rollouts = Rollouts { set, records };
     run.count_attempts(rollouts.counts(), "")?;
     Ok(rollouts)
@@ -140,8 +144,11 @@ async fn attempt(
     let messages = run.ports.benchmark.prompt(task, order.skill.text());
     let mut request = ChatRequest::new(Purpose::Qa, order.dir.clone(), messages);
     if run.calls.model(Role::Target).works_in_folder() {
-        let skill = order.skill.text().to_owned();
-        request.workspace = Some(Workspace { skill, task: run.ports.benchmark.task_text(task) });
+        request.workspace = Some(Workspace {
+            skill: order.skill.text().to_owned(),
+            task: run.ports.benchmark.task_text(task),
+            instructions: run.ports.benchmark.task_instructions(task),
+        });
     }
     let (answer, graded) = match run.calls.ask(Role::Target, &request, &order.sample).await {
         Ok(answer) => {
@@ -158,17 +165,22 @@ async fn attempt(
         }
     };
     ticker.done(graded.outcome.is_error());
+    let cached = answer.as_ref().is_some_and(|answer| answer.cached);
+    let call = answer.as_ref().map(|answer| answer.key.clone());
+    let ChatReply { text: reply, steps, .. } =
+        answer.map(|answer| answer.reply).unwrap_or_default();
     Ok(RolloutRecord {
         outcome: TaskOutcome {
             task: task.id.clone(),
             title: task.title.clone(),
             task_type: task.task_type.clone(),
             outcome: graded.outcome,
-            cached: answer.as_ref().is_some_and(|answer| answer.cached),
-            call: answer.as_ref().map(|answer| answer.key.clone()),
+            cached,
+            call,
         },
         messages: request.messages,
-        reply: answer.map(|answer| answer.reply.text).unwrap_or_default(),
+        steps,
+        reply,
         evaluation_note: graded.evaluation_note,
     })
 }
@@ -212,7 +224,17 @@ async fn keep(
     run.ports.folder.write_rollouts(&order.dir, records.clone()).await?;
     run.ports.journal.keep_outcomes(&set).await?;
     run.count_attempts(counts, &sample)?;
-    Ok(Rollouts { set, records })
+    Ok(Rollouts { set, records: for_optimizer(run, records) })
+}
+
+/// The optimizer reads what an agent did only where the config says so; the run folder has it anyway.
+fn for_optimizer(run: &Run<'_>, mut records: Vec<RolloutRecord>) -> Vec<RolloutRecord> {
+    if !run.input.config.agents.trace_to_optimizer {
+        for record in &mut records {
+            record.steps.clear();
+        }
+    }
+    records
 }
 
 fn an_error(set: &RolloutSet) -> String {

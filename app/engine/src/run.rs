@@ -145,11 +145,12 @@ impl<'a> Run<'a> {
     pub(crate) fn new(ctx: &RunCtx, input: &'a TrainInput, ports: &'a Ports) -> Self {
         let meter = Meter::new(input.config.limits.clone(), input.prior, Arc::clone(&ports.clock));
         let models = (Arc::clone(&ports.target), Arc::clone(&ports.optimizer));
-        let (ledger, flights) = (Arc::clone(&ports.ledger), Arc::clone(&ports.flights));
+        let memory = (Arc::clone(&ports.ledger), Arc::clone(&ports.journal));
+        let flights = Arc::clone(&ports.flights);
         Self {
             input,
             ports,
-            calls: Calls::new(ctx, models, ledger, flights, meter),
+            calls: Calls::new(ctx, models, memory, flights, meter),
             ctx: ctx.clone(),
             totals: Mutex::default(),
             last_progress_ms: AtomicU64::new(0),

@@ -34,6 +34,7 @@ use crate::ctx::RunCtx;
 use crate::evaluate::{SelectionCache, measured};
 use crate::forecast::Known;
 use crate::meter::Prior;
+use crate::outage::tell_outages;
 use crate::ports::{Benchmark, Clock, Journal, Ledger, Model, RunFolder, Task};
 use crate::prompts::PromptSet;
 use crate::run::{Run, TrainError};
@@ -130,6 +131,7 @@ pub fn train<'a>(
         let result = tokio::select! {
             result = train_run(&run) => result,
             never = ctx.abort_after_grace() => match never {},
+            error = tell_outages(ports) => Err(TrainError::Store(error)),
         };
         let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
         match result {

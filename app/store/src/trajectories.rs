@@ -8,12 +8,12 @@ use crate::reading::run_no;
 use crate::sql::{Column, Doing, count, hash, int, small};
 use skillopt_domain::api::{
     Page, Trajectory, TrajectoryMessage, TrajectoryPage, TrajectoryPair, TrajectoryQuery,
-    TrajectoryRow,
+    TrajectoryRow, TrajectoryStep,
 };
 use skillopt_domain::diff::diff;
 use skillopt_domain::ids::RunId;
 use skillopt_domain::outcome::{OutcomeCounts, OutcomeKind};
-use skillopt_engine::ports::{RecordedCall, Speaker};
+use skillopt_engine::ports::{AgentStep, RecordedCall, Speaker};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
@@ -230,6 +230,7 @@ fn with_call(
         return Trajectory {
             row,
             messages: said,
+            steps: Vec::new(),
             prompt_tokens: None,
             completion_tokens: None,
             latency_ms: None,
@@ -248,9 +249,14 @@ fn with_call(
         role: speaker_word(Speaker::Assistant).to_owned(),
         content: call.reply.text,
     });
+    let steps = call.reply.steps.into_iter();
+    let steps = steps
+        .map(|AgentStep { kind, text, result }| TrajectoryStep { kind, text, result })
+        .collect();
     Trajectory {
         row,
         messages,
+        steps,
         prompt_tokens: call.reply.usage.map(|usage| usage.prompt_tokens),
         completion_tokens: call.reply.usage.map(|usage| usage.completion_tokens),
         latency_ms: Some(call.reply.latency_ms),

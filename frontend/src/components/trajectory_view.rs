@@ -9,7 +9,7 @@ use crate::fmt;
 use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use skillopt_domain::api::{Trajectory, TrajectoryMessage};
+use skillopt_domain::api::{Trajectory, TrajectoryMessage, TrajectoryStep};
 use skillopt_domain::outcome::Outcome;
 
 /// A longer message starts folded.
@@ -30,7 +30,12 @@ pub(crate) fn TrajectoryView(
         let who = speaker(&message.role);
         view! { <Turn message=message.clone() who/> }
     };
-    let messages = trajectory.messages.iter().map(turn).collect_any();
+    // What an agent did comes before its answer.
+    let (before, answer) =
+        trajectory.messages.split_at(trajectory.messages.len().saturating_sub(1));
+    let (before, answer) =
+        (before.iter().map(turn).collect_any(), answer.iter().map(turn).collect_any());
+    let steps = steps(&trajectory.steps);
     let is_silent = trajectory.messages.is_empty();
     let facts = facts(&trajectory, skill);
     let task = trajectory.row.outcome.task.to_string();
@@ -52,7 +57,9 @@ pub(crate) fn TrajectoryView(
                 {facts}
             </div>
             <div class="trajectory__turns">
-                {messages}
+                {before}
+                {steps}
+                {answer}
                 {is_silent.then(|| view! {
                     <div class="turn"><span class="turn__who">"Target"</span><p class="muted">"No call was answered, so there is nothing to read."</p></div>
                 }.into_any())}
@@ -62,6 +69,34 @@ pub(crate) fn TrajectoryView(
             </div>
         </article>
     }
+}
+
+/// More steps than this start folded.
+const MANY_STEPS: usize = 6;
+
+/// What an agent did, step by step; nothing for models that are no agents.
+fn steps(steps: &[TrajectoryStep]) -> Option<AnyView> {
+    if steps.is_empty() {
+        return None;
+    }
+    let count = fmt::plural(u64::try_from(steps.len()).unwrap_or(0), "step", "steps");
+    let rows = steps.iter().map(|step| {
+        let content = match step.result.as_str() {
+            "" => step.text.clone(),
+            result => format!("{}\n→ {result}", step.text),
+        };
+        let message = TrajectoryMessage { role: step.kind.clone(), content };
+        view! { <Turn message who=fmt::capital(&step.kind)/> }
+    });
+    Some(
+        view! {
+            <details class="trajectory__steps" open=steps.len() <= MANY_STEPS>
+                <summary><span class="link">{format!("What the target did: {count}")}</span></summary>
+                {rows.collect_any()}
+            </details>
+        }
+        .into_any(),
+    )
 }
 
 #[component]

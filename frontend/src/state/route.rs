@@ -8,6 +8,7 @@ pub(crate) enum Route {
     Run,
     Launch,
     Compare,
+    Models,
     Prices,
     Unknown,
 }
@@ -22,6 +23,7 @@ impl Route {
             (Some("runs"), Some(_), _, None) => Self::Run,
             (Some("launch"), None, ..) => Self::Launch,
             (Some("compare"), None, ..) => Self::Compare,
+            (Some("settings"), None | Some("models"), None, _) => Self::Models,
             (Some("settings"), Some("prices"), None, _) => Self::Prices,
             _ => Self::Unknown,
         }
@@ -35,6 +37,7 @@ impl Route {
             Self::Run => "run",
             Self::Launch => "launch",
             Self::Compare => "compare",
+            Self::Models => "models",
             Self::Prices => "prices",
             Self::Unknown => "unknown",
         }
@@ -78,6 +81,10 @@ mod tests {
     #[case("/launch", Route::Launch)]
     #[case("/launch/now", Route::Unknown)]
     #[case("/compare", Route::Compare)]
+    #[case("/settings", Route::Models)]
+    #[case("/settings/models", Route::Models)]
+    #[case("/settings/models/x", Route::Unknown)]
+    #[case("/settings/other", Route::Unknown)]
     #[case("/settings/prices", Route::Prices)]
     #[case("/settings/prices/x", Route::Unknown)]
     #[case("/run", Route::Unknown)]

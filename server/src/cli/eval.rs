@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
-    let env = Environment::of_process();
+    let env = Environment::of_process(data_dir);
     let resolved = match config_of(&args, &env) {
         Ok(resolved) => resolved,
         Err(problems) => return Ok(refuse(output, &problems)),

@@ -146,7 +146,7 @@ async fn tell(
                     // Pauses and ends of earlier attempts are no news.
                     continue;
                 }
-                let mut lines = narrator.lines(&event.kind);
+                let mut lines = narrator.lines(&event.kind, event.at_ms);
                 lines.extend(left);
                 match &bars {
                     Some(bars) => {

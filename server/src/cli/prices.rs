@@ -14,7 +14,7 @@ pub(super) async fn run(
     data_dir: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
     let done = match command {
         PricesCommand::List(args) => list(&hosting, &args, output).await,
         PricesCommand::Set(args) => set(&hosting, args, output).await,

@@ -22,7 +22,7 @@ pub(super) async fn run(args: TrainArgs, data_dir: &Path, output: &Output) -> an
         output.error("nothing to train: name a config with --config FILE");
         return Ok(Exit::Usage);
     }
-    let env = Environment::of_process();
+    let env = Environment::of_process(data_dir);
     let resolved = match checked(&args, &env) {
         Ok(resolved) => resolved,
         Err(problems) => return Ok(refuse(output, &problems)),

@@ -1,6 +1,6 @@
 //! Config files and the files that they build on, as settings with file and line.
 
-use super::flat::path_of_flat;
+use super::flat::{canonical_path, path_of_flat};
 use super::tree::{self, Entry, Node};
 use skillopt_domain::config::{ConfigProblem, Origin, Place, Setting, Value};
 use std::path::{Component, Path, PathBuf};
@@ -175,6 +175,7 @@ impl Source<'_> {
 
     fn set(&self, path: String, line: Option<u32>, value: Node, out: &mut FileSettings) {
         let place = self.place(line);
+        let path = canonical_path(&path).to_owned();
         out.settings.push(Setting { path, value: value.into_value(), place });
     }
 

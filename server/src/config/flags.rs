@@ -1,6 +1,6 @@
 //! `--cfg-options` and form fields as settings.
 
-use super::flat::path_of_flat;
+use super::flat::{canonical_path, path_of_flat};
 use super::load::BadConfig;
 use super::secret::RIGHT_WAY;
 use skillopt_domain::config::{
@@ -24,7 +24,7 @@ pub fn cfg_options(words: &[String]) -> Result<Vec<Setting>, BadConfig> {
         match word.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
                 let key = key.trim();
-                let path = path_of_flat(key).unwrap_or(key);
+                let path = path_of_flat(key).unwrap_or_else(|| canonical_path(key));
                 let place = format!("--cfg-options {key}");
                 if find_key(path).is_none() && is_secret_name(key) {
                     problems.push(problem(path, &place, RIGHT_WAY.to_owned()));

@@ -13,6 +13,24 @@ const RENAMED: [(&str, &str); 7] = [
     ("env", "env.name"),
 ];
 
+/// Other names that the reference system takes for a key of the section `model`.
+const ALIASES: [(&str, &str); 5] = [
+    ("codex_path", "model.codex_exec_path"),
+    ("codex_cli_bin", "model.codex_exec_path"),
+    ("codex_bin", "model.codex_exec_path"),
+    ("codex_sandbox", "model.codex_exec_sandbox"),
+    ("sandbox", "model.codex_exec_sandbox"),
+];
+
+/// The key that a `section.key` stands for; itself when it is no other name of one.
+#[must_use]
+pub(super) fn canonical_path(path: &str) -> &str {
+    let alias = path
+        .strip_prefix("model.")
+        .and_then(|name| ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| *path));
+    alias.unwrap_or(path)
+}
+
 /// The flat name of `section.key`.
 #[must_use]
 pub fn flat_name(path: &str) -> &str {
@@ -25,7 +43,8 @@ pub fn flat_name(path: &str) -> &str {
 /// The `section.key` of a flat name; `None` when no key has it.
 #[must_use]
 pub fn path_of_flat(name: &str) -> Option<&'static str> {
-    KEYS.iter().map(|spec| spec.path).find(|path| flat_name(path) == name)
+    let alias = || ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| *path);
+    KEYS.iter().map(|spec| spec.path).find(|path| flat_name(path) == name).or_else(alias)
 }
 
 /// All values under their flat names, as `config.json` of a run folder holds them. The resolver has

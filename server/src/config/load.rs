@@ -3,7 +3,8 @@
 use super::environment::{self, Environment};
 use super::file::{self, FileSettings};
 use skillopt_domain::config::{
-    Availability, ConfigProblem, Place, Resolved, RunConfig, Setting, Value, find_key, resolve,
+    Availability, BackendFamily, BackendKind, ConfigProblem, Place, Resolved, RunConfig, Setting,
+    Value, find_key, resolve,
 };
 use skillopt_domain::spend::Role;
 use std::fmt;
@@ -122,11 +123,17 @@ fn check(
 ) -> Result<Resolved, BadConfig> {
     let FileSettings { mut settings, mut problems } = from_files;
     settings.extend(environment::backends(env));
-    let of_models = [Role::Target, Role::Optimizer]
-        .into_iter()
-        .filter(|role| !is_simulated(*role, &settings, flags))
-        .flat_map(|role| environment::of_role(env, role));
-    let of_models: Vec<Setting> = of_models.collect();
+    let backend = |role| chosen_backend(role, &settings, flags);
+    let mut of_models = Vec::new();
+    let is_program = |kind: BackendKind| kind.spec().family == BackendFamily::Program;
+    if Role::ALL.into_iter().any(|role| backend(role).is_some_and(is_program)) {
+        of_models.extend(environment::of_programs(env));
+    }
+    // Variables of one backend do not reach a role that another serves.
+    for role in Role::ALL {
+        let kind = backend(role).unwrap_or(BackendKind::OpenaiCompatible);
+        of_models.extend(environment::of_role(env, role, kind));
+    }
     settings.extend(of_models);
     settings.extend_from_slice(flags);
     drop_overruled_backends(&mut settings);
@@ -155,8 +162,8 @@ fn drop_overruled_backends(settings: &mut Vec<Setting>) {
     });
 }
 
-/// Variables of real models do not reach a role that is simulated.
-fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
+/// The backend that serves a role by all that is said; `None` when nothing is, or nothing that is known.
+fn chosen_backend(role: Role, settings: &[Setting], flags: &[Setting]) -> Option<BackendKind> {
     let own = format!("model.{role}_backend");
     let chosen = |path: &str| {
         settings
@@ -169,9 +176,8 @@ fn is_simulated(role: Role, settings: &[Setting], flags: &[Setting]) -> bool {
             })
             .map(|(_, value)| value.to_string())
     };
-    chosen(&own)
-        .or_else(|| chosen("model.backend"))
-        .is_some_and(|word| matches!(word.as_str(), "mock" | "replay"))
+    let for_both = || Some(BackendKind::parse(&chosen("model.backend")?)?.for_role(role));
+    chosen(&own).map_or_else(for_both, |word| BackendKind::parse(&word))
 }
 
 fn is_blank(value: &Value) -> bool {

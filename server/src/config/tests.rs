@@ -236,6 +236,42 @@ fn c87_variables_of_real_models_do_not_reach_a_simulated_role() {
 }
 
 #[test]
+fn variables_of_programs_count_for_a_run_that_has_one() {
+    let env = Environment::from_pairs([
+        ("CODEX_CLI_BIN", "/opt/codex"),
+        ("CODEX_EXEC_NETWORK_ACCESS", "1"),
+        ("EXEC_EMPTY_RESPONSE_RETRIES", "3"),
+        ("OPENAI_COMPATIBLE_MODEL", "somebody-else"),
+    ]);
+    let get = |yaml: &str, path: &str| load_with(yaml, &env, &[]).expect("loads").get(path).clone();
+    let with = "model: {backend: codex}";
+    assert_eq!(get(with, "model.codex_exec_path"), text("/opt/codex"));
+    assert_eq!(get(with, "model.codex_exec_network_access"), Value::Bool(true));
+    assert_eq!(get(with, "model.exec_empty_response_retries"), Value::Int(3));
+    assert_eq!(get(with, "model.target"), Value::Null);
+    let without = "model: {backend: mock}";
+    assert_eq!(get(without, "model.codex_exec_path"), Value::Null);
+    // The other role may be served over HTTP.
+    let mixed = "model: {target_backend: codex_exec, optimizer_backend: openai_compatible}";
+    assert_eq!(get(mixed, "model.optimizer"), text("somebody-else"));
+    assert_eq!(get(mixed, "model.target"), Value::Null);
+}
+
+#[test]
+fn other_names_of_codex_keys_are_understood() {
+    let yaml = "model: {codex_bin: /opt/codex, sandbox: read-only}";
+    assert_eq!(read(yaml).get("model.codex_exec_path"), &text("/opt/codex"));
+    assert_eq!(read(yaml).get("model.codex_exec_sandbox"), &text("read-only"));
+    assert_eq!(read("codex_path: a/codex").get("model.codex_exec_path"), &text("a/codex"));
+    let flags = ["model.codex_sandbox=read-only", "codex_cli_bin=/opt/codex"];
+    let found = load_with("", &Environment::default(), &flags).expect("loads");
+    assert_eq!(found.get("model.codex_exec_sandbox"), &text("read-only"));
+    assert_eq!(found.get("model.codex_exec_path"), &text("/opt/codex"));
+    let wrong = refusal("model: {sandbox: none}");
+    assert!(wrong.contains("model.codex_exec_sandbox") && wrong.contains("run.yaml:1"), "{wrong}");
+}
+
+#[test]
 fn c87_the_environment_chooses_a_backend_and_one_that_cannot_play_the_role_is_told() {
     let env =
         Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "cursor_exec")]);
@@ -254,29 +290,6 @@ fn secrets_are_refused_everywhere_and_never_repeated() {
     let resolved = load_with("model: {backend: mock}\n", &env, &[]).expect("accepted");
     let all = format!("{env:?} {resolved:?} {:?} {:?}", flat_json(&resolved), to_yaml(&resolved));
     assert!(!all.contains("sk-in"), "{all}");
-}
-
-#[test]
-fn the_variable_of_a_key_is_the_named_one_else_the_role_s_else_the_common_one() {
-    use skillopt_domain::spend::Role;
-    let env = Environment::from_pairs([
-        ("MY_KEY", "1"),
-        ("TARGET_OPENAI_COMPATIBLE_API_KEY", "2"),
-        ("OPENAI_COMPATIBLE_API_KEY", "3"),
-        ("OPENAI_COMPATIBLE_BASE_URL", "https://home.example/v1"),
-    ]);
-    let at = |role, named, url| api_key_variable(&env, role, named, url);
-    let variable = |role, named| at(role, named, "https://home.example/other");
-    assert_eq!(variable(Role::Target, "MY_KEY").as_deref(), Some("MY_KEY"));
-    assert_eq!(variable(Role::Target, "NOT_SET"), None);
-    assert_eq!(variable(Role::Target, "").as_deref(), Some("TARGET_OPENAI_COMPATIBLE_API_KEY"));
-    assert_eq!(variable(Role::Optimizer, "").as_deref(), Some("OPENAI_COMPATIBLE_API_KEY"));
-    for foreign in
-        ["https://evil.example/v1", "http://home.example/v1", "https://home.example:81/v1"]
-    {
-        assert_eq!(at(Role::Target, "", foreign), None, "{foreign}");
-        assert_eq!(at(Role::Target, "MY_KEY", foreign).as_deref(), Some("MY_KEY"));
-    }
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Hosting {
         let mut config = run_config(&row.config).map_err(HostError::from)?;
         let bad = |problem| HostError::from(BadConfig(vec![problem]));
         let model = |role| -> Result<Arc<dyn Model>, HostError> {
-            let inner = keyless(&config, role).map_err(bad)?;
+            let inner = keyless(&config, role, self.environment()).map_err(bad)?;
             let identity = inner.identity().to_string();
             let (store, tape) = (self.store().clone(), tape.clone());
             Ok(Arc::new(Recorder { role, inner, identity, store, tape }))

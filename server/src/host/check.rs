@@ -3,9 +3,9 @@
 use super::Hosting;
 use super::inputs::{Inputs, problem};
 use crate::causes::causes;
-use crate::config::{BadConfig, api_key_variable, run_config};
+use crate::config::{BadConfig, RoleKey, run_config, withheld_key};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
-use skillopt_domain::config::{BackendKind, ConfigProblem, Resolved, RunConfig};
+use skillopt_domain::config::{AzureAuth, BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::spend::Role;
@@ -13,6 +13,7 @@ use skillopt_engine::batches::{PlanError, plan};
 use skillopt_engine::forecast::{ForecastInput, Known};
 use skillopt_engine::splits::Splits;
 use skillopt_engine::train::data_hash;
+use skillopt_models::{find_program, program_of};
 
 /// Selection tasks below which a gain of 0.05 cannot show.
 const FEW_SELECTION_TASKS: usize = 20;
@@ -74,7 +75,9 @@ impl Hosting {
                 Err(problem) => check.problems.push(problem),
             }
         }
-        for problem in check.problems.iter_mut().filter(|problem| problem.place.is_none()) {
+        check.warnings.extend(config.dangers());
+        let found = check.problems.iter_mut().chain(&mut check.warnings);
+        for problem in found.filter(|problem| problem.place.is_none()) {
             problem.place =
                 resolved.place(&problem.path).filter(|place| !place.name.is_empty()).cloned();
         }
@@ -116,17 +119,43 @@ impl Hosting {
             let detail = "A simulation, no real model: needs no key and costs nothing.";
             return ok(label, format!("{} (simulated)", model.model), detail);
         }
-        let key = api_key_variable(&self.shared.env, role, &model.api_key_env, &model.base_url);
-        let detail = key.map_or_else(
-            || {
-                format!(
-                    "No key is sent. To send one to this address, name its variable in \
-                     model.{role}_api_key_env, or set the address by the environment too."
-                )
-            },
-            |variable| format!("The key in {variable} is sent to this address."),
-        );
-        ok(label, format!("{} at {}", model.model, model.base_url), &detail)
+        if let Some(program) = program_of(model.backend) {
+            let found = find_program(model.backend, &config.agents, self.environment().all());
+            let at = found.and_then(Result::ok).map_or_else(String::new, |path| {
+                format!("Runs {} in an empty folder of its own for each call.", path.display())
+            });
+            let name = match model.model.as_str() {
+                "" => program.name.to_owned(),
+                model => format!("{model} by {}", program.name),
+            };
+            return ok(label, name, &at);
+        }
+        let figure = format!("{} at {}", model.model, model.base_url);
+        match self.role_key(config, role).ok().flatten() {
+            Some(RoleKey { variable, place }) => {
+                let detail = format!("The key {variable} in {place} is sent to this address.");
+                ok(label, figure, &detail)
+            }
+            None if model.provider.azure_auth.may_use_token() => {
+                let source = match model.provider.azure_auth {
+                    AzureAuth::ManagedIdentity => "this machine's identity",
+                    _ => "the Azure CLI",
+                };
+                ok(label, figure, &format!("A token of {source} is sent to this address."))
+            }
+            None => {
+                let withheld = withheld_key(&self.shared.env, role);
+                let state = if withheld.is_some() { CheckState::Warning } else { CheckState::Ok };
+                let detail = withheld.unwrap_or_else(|| {
+                    format!(
+                        "To send one to this address, name its variable in model.{role}_api_key_env, or set the \
+                         address beside the key."
+                    )
+                });
+                let detail = format!("No key is sent. {detail}");
+                Check { label: label.to_owned(), state, figure, detail }
+            }
+        }
     }
 }
 

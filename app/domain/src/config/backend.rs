@@ -15,7 +15,7 @@ pub enum BackendKind {
     OpenaiCompatible,
     /// Qwen models, whose thinking can be switched.
     QwenChat,
-    /// MiniMax, by region.
+    /// `MiniMax`, by region.
     MinimaxChat,
     /// Anthropic's Messages API.
     AnthropicMessages,
@@ -31,6 +31,10 @@ pub enum BackendKind {
     CopilotChat,
     /// The `copilot` program at work in a folder.
     CopilotExec,
+    /// The `pi` program without tools.
+    PiChat,
+    /// The `opencode` program without tools.
+    OpencodeChat,
     /// The deterministic simulation.
     Mock,
     /// Recorded replies.
@@ -182,7 +186,7 @@ impl BackendSpec {
 }
 
 /// All backends, in the order of tables.
-pub const BACKENDS: [BackendSpec; 13] = [
+pub const BACKENDS: [BackendSpec; 15] = [
     backend(
         Kind::OpenaiChat,
         "openai_chat",
@@ -204,7 +208,7 @@ pub const BACKENDS: [BackendSpec; 13] = [
         "qwen_chat",
         "Qwen",
         Http,
-        &[Streaming, Tools, Images, JsonSchema, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["qwen"])
     .model("Qwen/Qwen3.5-4B"),
@@ -213,7 +217,7 @@ pub const BACKENDS: [BackendSpec; 13] = [
         "minimax_chat",
         "MiniMax",
         Http,
-        &[Streaming, Tools, Images, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["minimax"])
     .model("MiniMax-M3"),
@@ -255,13 +259,27 @@ pub const BACKENDS: [BackendSpec; 13] = [
         .or(&["cursor", "cursor_agent"])
         .model("composer-2.5")
         .target_only(),
-    backend(Kind::CopilotChat, "copilot_chat", "GitHub Copilot, chat", Program, &[]).or(&[
-        "copilot",
-        "copilot_cli",
-        "github_copilot",
+    backend(Kind::CopilotChat, "copilot_chat", "GitHub Copilot, chat", Program, &[ReasoningEffort])
+        .or(&["copilot", "copilot_cli", "github_copilot"]),
+    backend(
+        Kind::CopilotExec,
+        "copilot_exec",
+        "GitHub Copilot, agent",
+        Program,
+        &[ReasoningEffort, Workspace],
+    )
+    .target_only(),
+    backend(Kind::PiChat, "pi_chat", "Pi, chat", Program, &[Usage]).or(&[
+        "pi",
+        "pi_cli",
+        "pi_coding_agent",
+        "pi-coding-agent",
     ]),
-    backend(Kind::CopilotExec, "copilot_exec", "GitHub Copilot, agent", Program, &[Workspace])
-        .target_only(),
+    backend(Kind::OpencodeChat, "opencode_chat", "OpenCode, chat", Program, &[Usage]).or(&[
+        "opencode",
+        "opencode_cli",
+        "opencode-cli",
+    ]),
     backend(Kind::Mock, "mock", "Simulation", Simulated, &[Usage, TokenLimit]),
     backend(Kind::Replay, "replay", "Recorded replies", Simulated, &[Usage]),
 ];
@@ -336,8 +354,12 @@ const fn names_of<const N: usize>(optimizers_only: bool) -> [&'static str; N] {
     names
 }
 
+/// The words of [`Effort::ALL`], for forms and messages.
+pub(super) const EFFORT_WORDS: [&str; 7] =
+    ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// How hard a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.
@@ -403,6 +425,11 @@ mod tests {
             let wire = serde_json::to_value(spec.kind).expect("a word");
             assert_eq!(wire, spec.name, "the stored word is the word in configs");
         }
+    }
+
+    #[test]
+    fn each_effort_has_its_word() {
+        assert_eq!(Effort::ALL.map(Effort::as_str), EFFORT_WORDS);
     }
 
     #[test]

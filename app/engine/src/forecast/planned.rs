@@ -222,6 +222,7 @@ impl<'a> Planned<'a> {
                 call: None,
             },
             messages: self.benchmark.prompt(task, ""),
+            steps: Vec::new(),
             reply: text,
             evaluation_note: graded.evaluation_note,
         }

@@ -24,6 +24,7 @@ fn record(id: usize, hard: f64, reply: &str) -> RolloutRecord {
             cached: false,
         },
         messages: vec![Message::system("s"), Message::user("q")],
+        steps: Vec::new(),
         reply: reply.into(),
         evaluation_note: "note".into(),
     }

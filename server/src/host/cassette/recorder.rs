@@ -118,6 +118,10 @@ impl Model for Recorder {
         self.inner.is_simulated()
     }
 
+    fn works_in_folder(&self) -> bool {
+        self.inner.works_in_folder()
+    }
+
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {
         WorstCase { tokens: 0, cost_usd_micros: Some(0) }
     }

@@ -211,6 +211,17 @@ pub(super) const KEYS: &[KeySpec] = &[
         ),
         "s",
     ),
+    unit(
+        key(
+            "model.total_timeout_seconds",
+            "Time-out of a call",
+            TIMEOUT,
+            "900",
+            Advanced,
+            "Longest time for one call with all its attempts and waits, so also the longest outage that loses nothing. Waiting for a free place does not count.",
+        ),
+        "s",
+    ),
     key(
         "model.max_retries",
         "Retries",

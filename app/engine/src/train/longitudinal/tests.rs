@@ -38,6 +38,7 @@ fn attempt(hard: Option<f64>) -> RolloutRecord {
             cached: false,
         },
         messages: vec![Message::system("s"), Message::user("question")],
+        steps: Vec::new(),
         reply: "reply".into(),
         evaluation_note: "note".into(),
     }

@@ -1,0 +1,8 @@
+//! How calls of programs that we make ourselves are told from a person's sessions, so that nothing is ever learned from
+//! our own questions.
+
+/// The environment variable that every program gets that we call as a model. Its value names the call.
+pub const VARIABLE: &str = "SKILLOPT_CALL";
+
+/// How the name of the folder begins that such a program works in, and that its session files name.
+pub const FOLDER_PREFIX: &str = "skillopt-call-";

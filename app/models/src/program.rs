@@ -1,0 +1,209 @@
+//! Programs on this machine as models: coding agents with a command line. A call is a process: it starts in an empty
+//! folder of its own without a shell, gets its prompt on stdin and the few variables that it needs, may do as little as
+//! serves, and is ended with all that it started when its time is over or its run is cancelled.
+
+mod ask;
+mod call;
+mod dialect;
+mod environment;
+mod failure;
+mod find;
+mod folder;
+mod heard;
+mod helper;
+mod process;
+mod tree;
+mod version;
+mod workspace;
+
+pub(crate) use helper::output_of;
+
+pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
+
+use crate::http::Endpoints;
+use crate::limiter::Limiter;
+use async_trait::async_trait;
+use call::Call;
+use dialect::{Dialect, dialect_of};
+use environment::ChildEnvironment;
+use serde_json::{Value, json};
+use skillopt_domain::config::{Agents, BackendKind, ModelRole};
+use skillopt_domain::outcome::Sample;
+use skillopt_domain::price::Price;
+use skillopt_domain::spend::{Role, Usage};
+use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What [`ProgramModel::new`] needs.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramSetup<'a> {
+    /// Which role the program plays.
+    pub role: Role,
+    /// How the role is called.
+    pub config: &'a ModelRole,
+    /// How programs are run.
+    pub agents: &'a Agents,
+    /// Our environment, of which the program gets a part.
+    pub env: &'a BTreeMap<String, String>,
+    /// Processes at once, for each program and model.
+    pub max_concurrency: u32,
+}
+
+/// A program cannot serve the role.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramSetupError {
+    /// The backend is no program.
+    #[error("`{}` is no program", .0.as_str())]
+    NoProgram(BackendKind),
+    /// It is not there.
+    #[error(transparent)]
+    NotFound(#[from] ProgramNotFound),
+}
+
+/// One role's model behind a command line.
+pub struct ProgramModel {
+    kind: BackendKind,
+    role: Role,
+    program: PathBuf,
+    info: ProgramName,
+    version: Option<String>,
+    model: String,
+    name: String,
+    max_tokens: u32,
+    dialect: Box<dyn Dialect>,
+    env: ChildEnvironment,
+    time_limit: Duration,
+    max_retries: u32,
+    empty_retries: u32,
+    prices: Option<Price>,
+    limiter: Arc<Limiter>,
+    endpoints: Arc<Endpoints>,
+}
+
+impl ProgramModel {
+    /// Finds the program and asks once for its version; makes no call.
+    ///
+    /// # Errors
+    /// [`ProgramSetupError`] when there is none.
+    pub fn new(
+        setup: ProgramSetup<'_>,
+        endpoints: &Arc<Endpoints>,
+    ) -> Result<Self, ProgramSetupError> {
+        let ProgramSetup { role, config, agents, env, max_concurrency } = setup;
+        let kind = config.backend;
+        let missing = || ProgramSetupError::NoProgram(kind);
+        let info = program_of(kind).ok_or_else(missing)?;
+        let program = find_program(kind, agents, env).ok_or_else(missing)??;
+        let dialect = dialect_of(kind, role, agents).ok_or_else(missing)?;
+        let env =
+            ChildEnvironment::new(env, dialect.variables(), &config.api_key_env, &dialect.fixed());
+        let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
+        let model = config.model.trim();
+        Ok(Self {
+            kind,
+            role,
+            version: version::version_of(&program, &env.pairs),
+            model: model.to_owned(),
+            name: if model.is_empty() { info.name.to_owned() } else { model.to_owned() },
+            max_tokens: config.max_tokens,
+            dialect,
+            env,
+            time_limit: time(config.timeout_s),
+            max_retries: config.max_retries,
+            empty_retries: agents.empty_retries,
+            prices: config.price(),
+            limiter: endpoints.limiter_of_program(&program.to_string_lossy(), model, size),
+            endpoints: Arc::clone(endpoints),
+            program,
+            info,
+        })
+    }
+
+    /// Where the program is.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// What the program says to `--version`; `None` when it says nothing.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+}
+
+#[async_trait]
+impl Model for ProgramModel {
+    /// Another version of the program is another model: it has other prompts of its own.
+    fn identity(&self) -> Value {
+        json!({
+            "kind": self.kind.as_str(),
+            "program": self.info.name,
+            "version": self.version,
+            "model": self.model,
+            "settings": self.dialect.settings(),
+        })
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    fn works_in_folder(&self) -> bool {
+        self.dialect.works_in_folder()
+    }
+
+    /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens. Programs
+    /// have no such limit, and add prompts of their own.
+    fn worst_case(&self, request: &ChatRequest) -> WorstCase {
+        const FRAME_TOKENS: usize = 8;
+        let said: usize =
+            request.messages.iter().map(|message| message.content.len() / 2 + FRAME_TOKENS).sum();
+        let files = request.workspace.as_ref().map_or(0, |workspace| {
+            (workspace.skill.len() + workspace.task.len() + workspace.instructions.len()) / 2
+        });
+        let usage = Usage::new(
+            u64::try_from(said.max(files)).unwrap_or(u64::MAX),
+            u64::from(request.max_tokens.unwrap_or(self.max_tokens)),
+        );
+        WorstCase {
+            tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
+            cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
+        }
+    }
+
+    /// The sample does not reach the program: it draws anew by itself.
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        _sample: &Sample,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, ModelError> {
+        Call::new(self, request, cancel).run().await
+    }
+}
+
+impl fmt::Debug for ProgramModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgramModel")
+            .field("kind", &self.kind)
+            .field("program", &self.program)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The configuration is checked elsewhere; what is no time is a long one here.
+fn time(seconds: f64) -> Duration {
+    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
+}

@@ -1,0 +1,7 @@
+//! Programs that serve as models, against a stand-in that speaks each one's documented protocol.
+
+mod conformance;
+mod faults;
+mod processes;
+mod scene;
+mod training;

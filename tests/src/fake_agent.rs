@@ -1,0 +1,186 @@
+//! A stand-in for the programs that serve as models. Which one it plays is the name that it is started under; what it
+//! does stands in `script.json` beside that name, and what it saw is added to `seen.jsonl` there. It takes the flags
+//! that the real program documents and no others.
+
+#[path = "fake_agent/flags.rs"]
+mod flags;
+#[path = "fake_agent/speech.rs"]
+mod speech;
+#[path = "fake_agent/wit.rs"]
+mod wit;
+
+use serde_json::{Value, json};
+use speech::Speech;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+/// Longer than any time limit of a test, and not for ever.
+const HANG: Duration = Duration::from_secs(60);
+
+fn main() -> ExitCode {
+    let me = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+    let home = me.parent().unwrap_or(Path::new(".")).to_owned();
+    let program = me.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let script = std::fs::read_to_string(home.join("script.json")).unwrap_or_default();
+    let script: Value = serde_json::from_str(&script).unwrap_or_default();
+    if arguments == ["--version"] {
+        say(script["version"].as_str().unwrap_or("1.2.3 (fake)"));
+        return ExitCode::SUCCESS;
+    }
+    let flags = match flags::parse(&program, &arguments) {
+        Ok(flags) => flags,
+        Err(flag) => {
+            complain(&format!("error: unknown option '{flag}'"));
+            return ExitCode::from(2);
+        }
+    };
+    let mut prompt = String::new();
+    // A prompt that is no text is one that the test sees missing.
+    let _ = std::io::stdin().read_to_string(&mut prompt);
+    let n_before = remember(&home, &program, &arguments, &prompt);
+    let fault = match script["faults"].get(n_before) {
+        Some(fault) => fault.as_str().unwrap_or_default(),
+        None => script["fault"].as_str().unwrap_or_default(),
+    };
+    let speech = Speech::of(&program);
+    let answer = || match script["answer"].as_str() {
+        Some(answer) => answer.to_owned(),
+        None => wit::answer(&flags, &prompt),
+    };
+    match fault {
+        "" => {
+            speech.say_steps();
+            speech.say_answer(&answer());
+            ExitCode::SUCCESS
+        }
+        "empty" => {
+            speech.say_answer("");
+            ExitCode::SUCCESS
+        }
+        "exit" => {
+            complain("\u{1b}[31mTypeError: something broke\u{1b}[0m\n    at line 12");
+            ExitCode::from(7)
+        }
+        "secret" => {
+            complain(&format!("bad key {}", script["secret"].as_str().unwrap_or_default()));
+            ExitCode::from(1)
+        }
+        "login" => speech.fail("Invalid API key · Please run /login"),
+        "usage_limit" => speech.fail("You've hit your usage limit. Try again at 9:00 PM."),
+        "rate_limit" => speech.fail("API Error: 429 rate limit reached"),
+        "garbage" => {
+            say("Welcome! There is a new version.\n{not json\n[1, 2]");
+            ExitCode::SUCCESS
+        }
+        "cut" => {
+            speech.say_steps();
+            print(r#"{"type": "assistant", "mess"#);
+            ExitCode::SUCCESS
+        }
+        "hang" => {
+            std::thread::sleep(HANG);
+            ExitCode::SUCCESS
+        }
+        "hang_with_children" => {
+            start_stubborn_children(&home);
+            std::thread::sleep(HANG);
+            ExitCode::SUCCESS
+        }
+        "leave_child" => {
+            start_stubborn_children(&home);
+            speech.say_answer(&answer());
+            ExitCode::SUCCESS
+        }
+        "flood" => {
+            let line = format!("{}\n", json!({"type": "note", "text": "x".repeat(1 << 20)}));
+            for _ in 0..200 {
+                print(&line);
+            }
+            ExitCode::SUCCESS
+        }
+        "litter" => {
+            let outside = Path::new("made-by-the-program.txt");
+            let written = std::fs::write(outside, "x");
+            speech.say_answer(if written.is_ok() { "littered" } else { "could not" });
+            ExitCode::SUCCESS
+        }
+        other => {
+            complain(&format!("no such fault: {other}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Adds a line to what was seen; gives the number of calls before this one.
+fn remember(home: &Path, program: &str, arguments: &[String], prompt: &str) -> usize {
+    let env: BTreeMap<String, String> = std::env::vars().collect();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let mut files = BTreeMap::new();
+    collect_files(&folder, &folder, &mut files);
+    let seen = json!({
+        "program": program, "arguments": arguments, "env": env, "folder": folder,
+        "files": files, "prompt": prompt,
+    });
+    let path = home.join("seen.jsonl");
+    let before = std::fs::read_to_string(&path).unwrap_or_default().lines().count();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    if let Ok(mut file) = file {
+        // One write, so that lines of calls at the same time do not mix.
+        let _ = file.write_all(format!("{seen}\n").as_bytes());
+    }
+    before
+}
+
+fn collect_files(root: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect_files(root, &path, into);
+        } else {
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            into.insert(name, std::fs::read_to_string(&path).unwrap_or_default());
+        }
+    }
+}
+
+/// One that stays in the group and one that leaves it. Both ignore a polite end, and both end by themselves some day.
+fn start_stubborn_children(home: &Path) {
+    for name in ["in_group", "out_of_group"] {
+        let file = home.join(name);
+        let script = format!(
+            "trap '' TERM; echo $$ > '{}'; for i in $(seq 60); do sleep 1; done",
+            file.display()
+        );
+        let mut child = Command::new("/bin/sh");
+        child.args(["-c", &script]).stdin(Stdio::null());
+        if name == "out_of_group" {
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut child, 0);
+            // The other one keeps our stdout open.
+            child.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let started = child.spawn();
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        while started.is_ok() && !file.exists() && std::time::Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn say(line: &str) {
+    print(&format!("{line}\n"));
+}
+
+/// Who reads may be gone.
+fn print(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
