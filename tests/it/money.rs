@@ -107,33 +107,42 @@ fn c47_a_cap_on_calls_holds_to_the_call_and_a_higher_one_goes_on() -> anyhow::Re
     Ok(())
 }
 
-const PRICED: [&str; 4] = [
+/// Replies are short, so that the worst case of a call is not far from what it takes.
+const PRICED: [&str; 6] = [
+    "env.max_completion_tokens=100",
+    "model.optimizer_max_completion_tokens=100",
     "model.target_price_in=10",
     "model.target_price_out=100",
     "model.optimizer_price_in=10",
     "model.optimizer_price_out=100",
 ];
 
+/// Every other answer of it is empty: that is counted and paid for all the same.
+fn forgetful() -> FakeServer {
+    FakeServer::with(Duration::ZERO, Arc::new(|_, number| (number % 2 == 0).then(empty)))
+}
+
 #[rstest]
-#[case::tokens("limits.max_tokens", &["20000", "40000", "70000"], |summary: &Value| summary["tokens"].as_f64())]
-#[case::money("limits.max_cost_usd", &["1.7", "1.8", "2.0"], |summary: &Value| summary["cost_usd"].as_f64())]
+#[case::tokens("limits.max_tokens", "/tokens", 1.0)]
+#[case::money("limits.max_cost_usd", "/cost_usd", 1e-6)]
 fn c47_no_cap_on_tokens_or_money_is_passed(
     #[case] key: &str,
-    #[case] caps: &[&str],
-    #[case] spent: fn(&Value) -> Option<f64>,
+    #[case] path: &str,
+    #[case] unit: f64,
 ) -> anyhow::Result<()> {
-    // Every other answer is empty: it is counted and paid for all the same.
-    let server =
-        FakeServer::with(Duration::ZERO, Arc::new(|_, number| (number % 2 == 0).then(empty)));
+    let spent = |summary: &Value| summary.pointer(path).and_then(Value::as_f64).context("spent");
     let dir = tempfile::tempdir()?;
-    for cap in caps {
-        let most: f64 = cap.parse()?;
-        let setting = format!("{key}={cap}");
-        let settings: Vec<&str> = PRICED.into_iter().chain([setting.as_str()]).collect();
+    let whole = spent(&short(dir.path(), &forgetful(), &PRICED)?.json()?)?;
+    let (server, dir) = (forgetful(), tempfile::tempdir()?);
+    for share in [0.2, 0.5, 0.9] {
+        let most = (whole * share / unit).floor() * unit;
+        let setting = format!("{key}={most:.6}");
+        let setting = setting.trim_end_matches(".000000");
+        let settings: Vec<&str> = PRICED.into_iter().chain([setting]).collect();
         let said = short(dir.path(), &server, &settings)?;
         let summary = said.json()?;
-        assert_eq!(summary["status"], "capped", "{}", said.err);
-        let spent = spent(&summary).context("spent")?;
+        assert_eq!(summary["status"], "capped", "{setting}: {}", said.err);
+        let spent = spent(&summary)?;
         assert!(spent <= most, "{spent} of {most}");
         let served = server.seen().len() as u64;
         assert_eq!(summary["tokens"], json!(served * 110), "every answer is counted");
@@ -215,7 +224,7 @@ fn a_dry_run_tells_the_forecast_and_what_it_rests_on() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let said = train(&dir.path().join("data"), &["--config", SAMPLE, "--dry-run"])?;
     assert_eq!(said.code, 0, "{}", said.err);
-    for words in ["forecast: about ", " calls (", "assumed: ", "the target is simulated"] {
+    for words in ["forecast: about ", ") calls, ", "assumed: ", "the target is simulated"] {
         assert!(said.out.contains(words), "{words} is not in {}", said.out);
     }
     Ok(())

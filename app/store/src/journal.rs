@@ -188,7 +188,7 @@ impl Journal for RunJournal {
         live.spend = Some(progress.spend);
         live.unwritten = Some(progress.clone());
         drop(live);
-        self.store.signal(Signal::Progress { run: self.run.clone(), progress });
+        self.store.signal(Signal::Progress { run: self.run.clone(), progress: Box::new(progress) });
     }
 }
 

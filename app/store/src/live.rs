@@ -17,7 +17,7 @@ pub enum Signal {
         /// The run.
         run: RunId,
         /// The counts.
-        progress: Progress,
+        progress: Box<Progress>,
     },
     /// A person asked for something: its owner should send a heartbeat now.
     Command {

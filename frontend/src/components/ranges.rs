@@ -55,14 +55,9 @@ pub(crate) fn left_title(total: &ForecastTotal) -> String {
 
 /// Roles by what they call, read, write and cost, each with its range.
 pub(crate) fn role_table(forecast: &RunForecast) -> AnyView {
+    // The ranges stand above, in the sums; here they are told to who points at a number.
     let cell = |estimate: Estimate, words: fn(u64) -> String| {
-        view! {
-            <td data-num>
-                {words(estimate.likely)}
-                {ends(estimate, words).map(|ends| view! { <br/><span class="small muted nowrap">{ends}</span> }.into_any())}
-            </td>
-        }
-        .into_any()
+        view! { <td data-num title=ends(estimate, words)>{words(estimate.likely)}</td> }.into_any()
     };
     let rows = Role::ALL.map(|role| {
         let of = forecast.of(role);

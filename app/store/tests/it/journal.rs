@@ -248,7 +248,7 @@ async fn live_counts_are_told_at_once_and_stored_with_the_heartbeat(#[case] kind
     journal.progress(progress(7));
     assert_eq!(
         signals.recv().await.unwrap(),
-        Signal::Progress { run: run_id(1), progress: progress(7) }
+        Signal::Progress { run: run_id(1), progress: Box::new(progress(7)) }
     );
     assert_eq!(store.view(&run_id(1)).await.unwrap().progress, None);
     assert_eq!(journal.heartbeat(10_000, Some(321)).await.unwrap(), None);

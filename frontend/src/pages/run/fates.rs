@@ -22,10 +22,10 @@ pub(super) fn fates(run: RunState) -> AnyView {
         }
         let lines = rows.iter().map(line).collect_any();
         view! {
-            <section class="section" data-space="tight" aria-labelledby="fates-title">
+            <section class="section stack" data-space="tight" data-gap="tight" aria-labelledby="fates-title">
                 <div class="section__head"><h2 id="fates-title">"Paid for steps, by what became of them"</h2></div>
                 <div class="scroll-x" tabindex="0" role="region" aria-label="Cost of steps by their fate">
-                    <table class="table" data-variant="plain">
+                    <table class="table costs" data-variant="plain">
                         <thead><tr>
                             <th scope="col">"Steps"</th>
                             <th scope="col" data-num>"n"</th>
@@ -104,10 +104,10 @@ fn foreseen(run: RunState) -> AnyView {
         };
         let head = (!is_over).then(|| view! { <th scope="col" data-num>"Left"</th> }.into_any());
         view! {
-            <section class="section" data-space="tight" aria-labelledby="foreseen-title">
+            <section class="section stack" data-space="tight" data-gap="tight" aria-labelledby="foreseen-title">
                 <div class="section__head"><h2 id="foreseen-title">"Foreseen and spent"</h2></div>
                 <div class="scroll-x" tabindex="0" role="region" aria-label="Foreseen and spent">
-                    <table class="table" data-variant="plain">
+                    <table class="table costs" data-variant="plain">
                         <thead><tr>
                             <th scope="col"><span class="visually-hidden">"What"</span></th>
                             <th scope="col" data-num>"Before the run"</th>
