@@ -2,6 +2,7 @@
 
 mod compare;
 mod error;
+mod models;
 mod query;
 mod runs;
 mod schema;
@@ -9,6 +10,7 @@ mod setup;
 
 pub(crate) use compare::*;
 pub(crate) use error::ApiError;
+pub(crate) use models::*;
 pub(crate) use query::encode;
 pub(crate) use runs::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};
@@ -33,6 +35,11 @@ async fn get<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
 async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
     let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
     post_text(path, body).await
+}
+
+async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
+    let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
+    read(ask(Request::put(&format!("{BASE}/{path}")), Some(body)).await?)
 }
 
 /// For actions without a body: an empty object, so that the content type check of the server holds.

@@ -2,6 +2,7 @@
 //!
 //! Decides nothing about training. One [`Hosting`] a process, shared by all its runs.
 
+mod backends;
 mod cassette;
 mod check;
 mod clock;
@@ -13,13 +14,17 @@ mod existing;
 mod inputs;
 mod lineage;
 mod measure;
+mod model_test;
+mod model_uses;
 mod models;
 mod plain_file;
 mod preflight;
+mod prices;
 mod prompt_change;
 mod prompts;
 mod resume;
-mod run_folder;
+pub(crate) mod run_folder;
+mod sign_in;
 mod takeover;
 
 pub use cassette::CassetteFailure;
@@ -29,19 +34,24 @@ pub use error::HostError;
 pub use existing::Existing;
 pub use lineage::{DeriveRequest, Derived, Lineage};
 pub use measure::{MeasureRequest, Measured};
+pub use model_test::{PROBES, TestFailure, TestScope};
 pub use resume::ResumePlan;
 pub use run_folder::DiskRunFolder;
 
 pub(crate) use inputs::{Inputs, absolute};
+pub(crate) use model_uses::wire_fields;
 pub(crate) use prompts::{prompt_set, purpose_of};
 
 use crate::config::Environment;
+use skillopt_domain::api::ModelTest;
+use skillopt_domain::hash::Sha256Hex;
 use skillopt_engine::calls::Flights;
 use skillopt_engine::ports::Clock;
 use skillopt_models::Endpoints;
 use skillopt_store::{LeaseTerm, Store};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Time without a sign of life after which a run counts as orphaned.
 pub(crate) const LEASE_MS: u64 = 10_000;
@@ -61,6 +71,8 @@ struct Shared {
     env: Environment,
     data_dir: PathBuf,
     owner: String,
+    /// What each model said in its last test call.
+    tests: Mutex<HashMap<Sha256Hex, ModelTest>>,
 }
 
 impl Hosting {
@@ -86,6 +98,7 @@ impl Hosting {
             env,
             data_dir: data_dir.to_owned(),
             owner,
+            tests: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }

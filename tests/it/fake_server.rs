@@ -1,15 +1,18 @@
-//! A scripted OpenAI-compatible server on loopback that counts what reaches it. Its answers are those of the
+//! A scripted server on loopback that speaks each API by its path and counts what reaches it. Its answers are those of the
 //! simulated models, so that a whole training run makes sense; faults are put in front of them.
 
+use crate::crowd::{Crowd, Rules, Tally};
+use crate::fake_wire::Wire;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, routing::post};
+use axum::{Json, Router};
 use serde_json::{Value, json};
 use skillopt_domain::config::{ModelRole, RunConfig, Setting, resolve};
 use skillopt_domain::config::{Place, Value as Setting_};
 use skillopt_domain::outcome::Sample;
-use skillopt_engine::ports::{ChatRequest, Message, Model, Purpose, Speaker};
+use skillopt_engine::ports::{ChatRequest, Model, Purpose};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +26,11 @@ pub(crate) type Fault = Arc<dyn Fn(&Seen, usize) -> Option<(StatusCode, Value)> 
 pub(crate) struct Seen {
     pub(crate) purpose: String,
     pub(crate) phase: String,
+    /// Path and query.
+    pub(crate) place: String,
+    /// What signs in: the header's name and value.
+    pub(crate) key: String,
+    pub(crate) body: Value,
 }
 
 /// A running server; it stops when dropped.
@@ -30,6 +38,7 @@ pub(crate) struct Seen {
 pub(crate) struct FakeServer {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+    crowd: Crowd,
     stop: CancellationToken,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -38,6 +47,7 @@ pub(crate) struct FakeServer {
 struct Shared {
     seen: Arc<Mutex<Vec<Seen>>>,
     fault: Fault,
+    crowd: Crowd,
     target: Arc<MockTarget>,
     optimizer: Arc<MockOptimizer>,
     latency: Duration,
@@ -51,12 +61,24 @@ impl FakeServer {
 
     /// A server that asks `fault` first and answers after `latency`.
     pub(crate) fn with(latency: Duration, fault: Fault) -> Self {
+        let rules = Rules { room: usize::MAX, retry_after_s: None, percent_refused: 0 };
+        Self::start_with(latency, fault, rules)
+    }
+
+    /// A server that takes as many calls as `rules` say and answers each after `latency`.
+    pub(crate) fn crowded(latency: Duration, rules: Rules) -> Self {
+        Self::start_with(latency, Arc::new(|_, _| None), rules)
+    }
+
+    fn start_with(latency: Duration, fault: Fault, rules: Rules) -> Self {
+        let crowd = Crowd::new(rules);
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
         let stop = CancellationToken::new();
         let role = mock_role();
         let shared = Shared {
             seen: Arc::clone(&seen),
             fault,
+            crowd: crowd.clone(),
             target: Arc::new(MockTarget::new(&role)),
             optimizer: Arc::new(MockOptimizer::new(&role)),
             latency,
@@ -71,15 +93,19 @@ impl FakeServer {
                 .build()
                 .expect("runtime");
             runtime.block_on(async move {
-                let app =
-                    Router::new().route("/v1/chat/completions", post(answer)).with_state(shared);
+                let app = Router::new().fallback(answer).with_state(shared);
                 let listener = tokio::net::TcpListener::from_std(listener).expect("listener");
                 let served =
                     axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
                 served.await.expect("served");
             });
         });
-        Self { url, seen, stop, thread: Some(thread) }
+        Self { url, seen, crowd, stop, thread: Some(thread) }
+    }
+
+    /// Who was answered and who was refused so far.
+    pub(crate) fn tally(&self) -> Tally {
+        self.crowd.tally()
     }
 
     /// All requests so far.
@@ -100,15 +126,26 @@ impl Drop for FakeServer {
 
 async fn answer(
     State(shared): State<Shared>,
+    uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
+    let Some(wire) = Wire::of(uri.path()) else {
+        let words = json!({"error": {"message": format!("nothing at {uri}")}});
+        return (StatusCode::NOT_FOUND, Json(words)).into_response();
+    };
     let header =
         |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let request = request_of(&body, &header("x-skillopt-purpose").unwrap_or_default());
+    let request = request_of(wire, &body, &header("x-skillopt-purpose").unwrap_or_default());
+    let key = ["authorization", "api-key", "x-api-key"]
+        .into_iter()
+        .find_map(|name| Some(format!("{name}: {}", header(name)?)));
     let seen = Seen {
         purpose: request.purpose.as_str().to_owned(),
         phase: header("x-skillopt-phase").unwrap_or_default(),
+        place: uri.to_string(),
+        key: key.unwrap_or_default(),
+        body: body.clone(),
     };
     let number = {
         let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,6 +155,10 @@ async fn answer(
     if let Some((status, body)) = (shared.fault)(&seen, number) {
         return (status, Json(body)).into_response();
     }
+    let _inside = match shared.crowd.enter() {
+        Ok(inside) => inside,
+        Err(refusal) => return *refusal,
+    };
     tokio::time::sleep(shared.latency).await;
     let sample = Sample { seed: 0, epoch: 0, repeat: 0, fresh: None };
     let cancel = CancellationToken::new();
@@ -126,23 +167,15 @@ async fn answer(
         _ => shared.optimizer.chat(&request, &sample, &cancel).await,
     };
     let text = reply.map(|reply| reply.text).unwrap_or_default();
-    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110});
-    let choice = json!({"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}});
-    Json(json!({"object": "chat.completion", "choices": [choice], "usage": usage})).into_response()
+    if body["stream"] == true {
+        return ([(CONTENT_TYPE, "text/event-stream")], wire.events(&text)).into_response();
+    }
+    Json(wire.reply(&text)).into_response()
 }
 
-fn request_of(body: &Value, purpose: &str) -> ChatRequest {
-    let messages = body["messages"].as_array().into_iter().flatten();
-    let messages = messages.map(|message| {
-        let role = match message["role"].as_str() {
-            Some("system") => Speaker::System,
-            Some("assistant") => Speaker::Assistant,
-            _ => Speaker::User,
-        };
-        Message::new(role, message["content"].as_str().unwrap_or_default())
-    });
+fn request_of(wire: Wire, body: &Value, purpose: &str) -> ChatRequest {
     let purpose = serde_json::from_value(json!(purpose)).unwrap_or(Purpose::Qa);
-    ChatRequest::new(purpose, "", messages.collect())
+    ChatRequest::new(purpose, "", wire.messages(body))
 }
 
 fn mock_role() -> ModelRole {

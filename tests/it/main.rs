@@ -4,16 +4,23 @@
 
 #[cfg(unix)]
 mod agents;
+mod backends;
 mod binary;
 mod config_and_import;
+mod crowd;
 mod eval;
 mod fake_server;
+mod fake_wire;
 mod http_serve;
 mod layers;
+mod load;
 mod modes;
+mod money;
 mod origins;
 mod prompts;
 mod python_resume;
 mod replay;
 mod resume;
+mod secrets;
 mod training;
+mod two_runs;

@@ -5,6 +5,7 @@
 mod backend;
 mod difference;
 mod modes;
+mod priced;
 mod resolve;
 mod schema;
 mod secret_name;
@@ -24,7 +25,8 @@ pub use resolve::{ConfigProblem, Resolved, ResolvedValue, Setting, resolve};
 pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_key};
 pub use secret_name::{is_secret_name, is_secret_parameter, secret_field};
 pub use typed::{
-    Agents, Claude, Codex, Copilot, Cursor, Evaluation, Gradient, Limits, LrScheduler, ModelRole,
-    Optimizer, RunConfig, SearchQaEnv, SplitMode, TokenLimitParam, Train,
+    Agents, AzureAuth, Claude, Codex, Copilot, Cursor, Evaluation, Gradient, Limits, LrScheduler,
+    ModelRole, Optimizer, Provider, RunConfig, SearchQaEnv, SplitMode, Thinking, TokenLimitParam,
+    Train, is_azure_host,
 };
 pub use value::{Origin, Place, Value};

@@ -8,9 +8,11 @@ mod read;
 use crate::config::LrControl;
 use crate::edit::{Edit, EditReport};
 use crate::epoch::{Comparison, FinalSelection, MetaSkill, SlowUpdate};
+use crate::forecast::RunForecast;
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
 use crate::json::from_fields;
+use crate::outage::Outage;
 use crate::outcome::OutcomeCounts;
 use crate::prompt::PromptUse;
 use crate::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
@@ -176,6 +178,24 @@ pub enum EventKind {
         /// The measurement.
         measured: Measured,
     },
+    /// A role's requests are changed, because the provider refused them as they were.
+    Adapted {
+        /// The role.
+        role: Role,
+        /// The change, such as "sends `max_tokens`".
+        change: String,
+    },
+    /// An endpoint of the run does not answer, or a try was in vain. Calls wait.
+    EndpointDown(Outage),
+    /// It answers again.
+    EndpointUp {
+        /// Its address, without anything secret.
+        endpoint: String,
+        /// The model that is called there.
+        model: String,
+        /// When the outage began, in milliseconds since 1970-01-01 UTC.
+        since_ms: u64,
+    },
     /// Something to look at that did not stop the run.
     Warning {
         /// A stable word.
@@ -212,6 +232,9 @@ impl EventKind {
             | Self::MetaSkillWritten(_)
             | Self::FinalSelected(_)
             | Self::Tested { .. }
+            | Self::Adapted { .. }
+            | Self::EndpointDown(_)
+            | Self::EndpointUp { .. }
             | Self::Warning { .. } => None,
         }
     }
@@ -251,12 +274,15 @@ pub struct RunPlan {
     pub optimizer_simulated: bool,
     /// `train.seed`.
     pub seed: u64,
+    /// What it will come to, as it was foreseen; `None` in runs of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<RunForecast>,
 }
 
 from_fields! { RunPlan {
     benchmark, n_train, n_selection, n_test, epochs, steps_per_epoch, total_steps, data,
     initial_skill, initial_tokens, target_model, optimizer_model, target_simulated,
-    optimizer_simulated, seed
+    optimizer_simulated, seed; or default: forecast
 } }
 
 /// A skill's score with the set that proves it.

@@ -1,12 +1,13 @@
 //! The one fold: a run's events become the view that store, server and browser share.
 
-use crate::cost::{CostPart, PartCost};
+use crate::cost::{CostPart, FateCost, PartCost};
 use crate::epoch::{Comparison, EpochAction, FinalSelection, MetaSkill, SlowUpdate};
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
 use crate::json::from_fields;
+use crate::outage::Outage;
 use crate::run::{Phase, RunStatus};
-use crate::spend::SpendByRole;
+use crate::spend::{Role, SpendByRole};
 use crate::verdict::Action;
 use serde::{Deserialize, Serialize};
 
@@ -66,12 +67,21 @@ pub struct RunView {
     /// What the parts of the run took, as far as they are finished; see [`RunView::cost_rows`].
     #[serde(default)]
     pub costs: Vec<PartCost>,
+    /// What finished steps took by what became of them; see [`RunView::fate_rows`].
+    #[serde(default)]
+    pub fates: Vec<FateCost>,
     /// When the first engine took it, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: Option<u64>,
     /// When it ended.
     pub ended_at_ms: Option<u64>,
     /// Warnings, in order.
     pub warnings: Vec<String>,
+    /// Endpoints of the run that do not answer now.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
+    /// How requests are changed so that the provider takes them, in order.
+    #[serde(default)]
+    pub adapted: Vec<Adapted>,
     /// Number of the last event folded in; 0 for none.
     pub seq: u64,
 }
@@ -80,8 +90,21 @@ from_fields! { RunView {
     status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
     n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
     started_at_ms, ended_at_ms, warnings, seq;
-    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs
+    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs, fates,
+    outages, adapted
 } }
+
+/// A change to the requests of a role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Adapted {
+    /// The role.
+    pub role: Role,
+    /// The change, such as "sends `max_tokens`".
+    pub change: String,
+}
+
+from_fields! { Adapted { role, change } }
 
 /// The best skill of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -143,9 +166,12 @@ impl Default for RunView {
             versions: Vec::new(),
             spend: SpendByRole::default(),
             costs: Vec::new(),
+            fates: Vec::new(),
             started_at_ms: None,
             ended_at_ms: None,
             warnings: Vec::new(),
+            outages: Vec::new(),
+            adapted: Vec::new(),
             seq: 0,
         }
     }
@@ -188,6 +214,14 @@ impl RunView {
             }
             EventKind::FinalSelected(selection) => self.select_finally(selection),
             EventKind::Warning { message, .. } => self.warnings.push(message.clone()),
+            EventKind::Adapted { role, change } => {
+                self.adapted.push(Adapted { role: *role, change: change.clone() });
+            }
+            EventKind::EndpointDown(outage) => {
+                self.end_outage(&outage.endpoint, &outage.model);
+                self.outages.push(outage.clone());
+            }
+            EventKind::EndpointUp { endpoint, model, .. } => self.end_outage(endpoint, model),
             EventKind::PromptsChosen { .. }
             | EventKind::PreflightPassed { .. }
             | EventKind::RolledOut { .. }
@@ -221,7 +255,12 @@ impl RunView {
         if status.is_over() {
             self.progress = None;
             self.phase = None;
+            self.outages.clear();
         }
+    }
+
+    fn end_outage(&mut self, endpoint: &str, model: &str) {
+        self.outages.retain(|outage| !outage.concerns(endpoint, model));
     }
 
     fn set_plan(&mut self, plan: &RunPlan) {
@@ -284,6 +323,8 @@ impl RunView {
         for cost in &step.stages {
             self.add_cost(cost.stage.into(), cost.wall_ms, cost.spend);
         }
+        let wall_ms = step.stages.iter().map(|cost| cost.wall_ms).sum();
+        self.add_fate(step.action.into(), wall_ms, step.spend);
         self.steps.push(step.clone());
     }
 
@@ -340,6 +381,9 @@ impl RunView {
     }
 
     fn select_finally(&mut self, selection: &FinalSelection) {
+        if let Some(cost) = selection.cost {
+            self.add_cost(CostPart::FinalTest, cost.wall_ms, cost.spend);
+        }
         if selection.promoted {
             self.best = Some(BestSkill {
                 step: selection.best_step,
@@ -428,6 +472,33 @@ mod tests {
         }
     }
 
+    fn at(seq: u64, kind: EventKind) -> RunEvent {
+        RunEvent { seq, at_ms: seq, key: format!("event/{seq}"), kind }
+    }
+
+    fn down(seq: u64, model: &str, next_try_ms: u64) -> RunEvent {
+        let (endpoint, error) = ("http://x.example/v1".to_owned(), "refused".to_owned());
+        let outage = Outage { endpoint, model: model.to_owned(), since_ms: 7, next_try_ms, error };
+        at(seq, EventKind::EndpointDown(outage))
+    }
+
+    #[test]
+    fn an_outage_is_shown_with_its_next_try_until_the_endpoint_answers() {
+        let mut view = RunView::of(&[down(1, "a", 10), down(2, "b", 10), down(3, "a", 20)]);
+        let shown = |view: &RunView| {
+            let pair = |outage: &Outage| (outage.model.clone(), outage.next_try_ms);
+            view.outages.iter().map(pair).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&view), [("b".to_owned(), 10), ("a".to_owned(), 20)]);
+        let (endpoint, model) = ("http://x.example/v1".to_owned(), "b".to_owned());
+        let over = at(4, EventKind::EndpointUp { endpoint, model, since_ms: 7 });
+        let text = serde_json::to_string(&over).expect("JSON");
+        view.apply(&serde_json::from_str(&text).expect("the same event"));
+        assert_eq!(shown(&view), [("a".to_owned(), 20)]);
+        view.apply(&status(5, RunStatus::Interrupted));
+        assert!(view.outages.is_empty(), "nobody waits any more");
+    }
+
     #[test]
     fn rows_and_views_of_older_versions_are_still_read() {
         let row = r#"{"seq": 3, "at_ms": 5, "key": "step/0001/selected", "type": "selected", "step": 1,
@@ -435,9 +506,16 @@ mod tests {
         let event: RunEvent = serde_json::from_str(row).expect("an old row");
         assert!(matches!(event.kind, EventKind::Selected { budget: 2, .. }));
         let mut view = serde_json::to_value(RunView::default()).expect("JSON");
-        for later in
-            ["test_last", "comparisons", "slow_updates", "meta_skills", "final_selection", "costs"]
-        {
+        for later in [
+            "test_last",
+            "comparisons",
+            "slow_updates",
+            "meta_skills",
+            "final_selection",
+            "costs",
+            "outages",
+            "adapted",
+        ] {
             view.as_object_mut().expect("object").remove(later);
         }
         assert_eq!(

@@ -6,15 +6,20 @@
 use crate::ctx::RunCtx;
 use crate::meter::{Admission, CapReached, Meter};
 use crate::ports::{
-    ChatReply, ChatRequest, Ledger, Model, ModelError, ModelErrorKind, RecordedCall, StoreError,
+    ChatReply, ChatRequest, Journal, Ledger, Model, ModelError, ModelErrorKind, RecordedCall,
+    StoreError,
 };
+use skillopt_domain::event::EventKind;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
+
+/// A model that answered with nothing is asked so often again. Each answer is paid for, so that each has to be admitted.
+const EMPTY_RETRIES: u32 = 2;
 
 /// Changes when the meaning of a key changes, so that old records are never served for new questions.
 const KEY_VERSION: u32 = 1;
@@ -86,6 +91,9 @@ pub struct Calls {
     target_identity: String,
     optimizer_identity: String,
     ledger: Arc<dyn Ledger>,
+    journal: Arc<dyn Journal>,
+    /// Changes to requests that the journal knows of.
+    adapted: Mutex<HashSet<(Role, String)>>,
     flights: Arc<Flights>,
     /// No further call is started.
     stopping: AtomicBool,
@@ -101,7 +109,7 @@ impl Calls {
     pub fn new(
         ctx: &RunCtx,
         models: (Arc<dyn Model>, Arc<dyn Model>),
-        ledger: Arc<dyn Ledger>,
+        (ledger, journal): (Arc<dyn Ledger>, Arc<dyn Journal>),
         flights: Arc<Flights>,
         meter: Meter,
     ) -> Self {
@@ -113,6 +121,8 @@ impl Calls {
             target,
             optimizer,
             ledger,
+            journal,
+            adapted: Mutex::default(),
             flights,
             stopping: AtomicBool::new(false),
             target_answered: AtomicBool::new(false),
@@ -142,13 +152,24 @@ impl Calls {
         sample: &Sample,
     ) -> Result<Answer, CallError> {
         let key = self.key_of(role, request, sample);
+        let mut empty_replies = 0;
         let result = loop {
             self.meter.wait_while_paused(&self.ctx).await;
             if self.ctx.is_cancelled() || self.stopping.load(Ordering::Acquire) {
                 return Err(CallError::Cancelled);
             }
-            if let Some(result) = self.try_ask(role, request, sample, &key).await {
-                break result;
+            match self.try_ask(role, request, sample, &key).await {
+                Some(Err(CallError::Failed(error)))
+                    if error.billed.worth_another && empty_replies < EMPTY_RETRIES =>
+                {
+                    empty_replies += 1;
+                    continue;
+                }
+                Some(Ok(answer)) => {
+                    break self.tell_changes(role, &answer.reply).await.map(|()| answer);
+                }
+                Some(Err(error)) => break Err(error),
+                None => {}
             }
             self.meter.wait_for_room(self.model(role).worst_case(request), &self.ctx).await;
         };
@@ -240,6 +261,20 @@ impl Calls {
         } else {
             CallError::Failed(error)
         })
+    }
+
+    /// Notes how requests of the role are changed so that the provider takes them, each change once a run.
+    async fn tell_changes(&self, role: Role, reply: &ChatReply) -> Result<(), CallError> {
+        for change in &reply.adaptations {
+            let change = change.clone();
+            let known = || self.adapted.lock().unwrap_or_else(PoisonError::into_inner);
+            if known().insert((role, change.clone())) {
+                let key = format!("adapted/{role}/{change}");
+                let event = EventKind::Adapted { role, change };
+                self.journal.append(&key, event).await.map_err(CallError::Store)?;
+            }
+        }
+        Ok(())
     }
 
     fn answered(&self, role: Role) -> &AtomicBool {
@@ -338,7 +373,7 @@ mod tests {
     use crate::ctx::RunControl;
     use crate::meter::Prior;
     use crate::ports::{Message, Purpose};
-    use crate::testing::{MemoryLedger, ScriptedModel, TickingClock, reply};
+    use crate::testing::{MemoryJournal, MemoryLedger, ScriptedModel, TickingClock, reply};
     use skillopt_domain::config::Limits;
 
     fn calls(model: &str) -> Calls {
@@ -353,7 +388,9 @@ mod tests {
         let scripted = || ScriptedModel::new(model, |_, _| Ok(reply("x")));
         let meter = Meter::new(limits, Prior::default(), Arc::new(TickingClock::default()));
         let models: (Arc<dyn Model>, Arc<dyn Model>) = (scripted(), scripted());
-        Calls::new(&ctx, models, Arc::new(MemoryLedger::default()), Arc::default(), meter)
+        let memory =
+            (Arc::new(MemoryLedger::default()) as _, Arc::new(MemoryJournal::default()) as _);
+        Calls::new(&ctx, models, memory, Arc::default(), meter)
     }
 
     fn request(skill: &str, user: &str, max_tokens: Option<u32>) -> ChatRequest {

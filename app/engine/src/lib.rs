@@ -13,6 +13,7 @@ mod buffer;
 pub mod calls;
 pub mod ctx;
 mod evaluate;
+pub mod forecast;
 pub mod gate;
 #[cfg(test)]
 mod golden;
@@ -20,6 +21,7 @@ mod lr;
 pub mod meter;
 mod minibatch;
 mod notes;
+mod outage;
 mod patch;
 pub mod ports;
 pub mod prompts;

@@ -7,11 +7,13 @@ use skillopt_domain::config::Effort;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
 use skillopt_domain::spend::{Role, Usage};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Who speaks in a message.
@@ -308,6 +310,9 @@ pub struct Billed {
     pub usage: Usage,
     /// Their cost in millionths of a dollar; `None` when no price is known.
     pub cost_usd_micros: Option<u64>,
+    /// The same call may well be answered when it is made, and paid for, once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worth_another: bool,
 }
 
 /// Kinds of failure, by what has to happen next.
@@ -395,6 +400,12 @@ pub trait Model: Send + Sync + Debug {
 
     /// The most that one call can cost, for hard caps: tokens and, where prices are known, money.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase;
+
+    /// Tells when the endpoint behind the model stops answering (an outage) and when it answers again (`None`).
+    /// A model without an endpoint has nothing to tell.
+    fn outages(&self) -> Option<watch::Receiver<Option<Outage>>> {
+        None
+    }
 
     /// Answers. Retries by itself; gives up with [`ModelErrorKind::Cancelled`] when `cancel` fires, which is
     /// some time after the run was cancelled.
@@ -587,7 +598,7 @@ pub trait RunFolder: Send + Sync + Debug {
     /// [`StoreError`] with the path.
     async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
 
-    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    /// Writes `results.jsonl` and `predictions.jsonl` for a rollout set under the relative directory `dir`.
     ///
     /// # Errors
     /// [`StoreError`] with the path.

@@ -47,6 +47,7 @@ mod tests {
             meta_skill: false,
             skill_aware: None,
             rewrite_max_tokens: 64_000,
+            rewrite_effort: None,
             max_context_tokens: 100_000,
             prompts_dir: String::new(),
         }

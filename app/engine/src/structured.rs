@@ -78,8 +78,11 @@ pub(crate) async fn ask<T>(
     question: Question,
     read: impl Fn(Parsed) -> Result<T, ReplyError>,
 ) -> Result<Asked<T>, TrainError> {
+    // Only a reply that holds a whole skill has a limit of its own.
+    let writes_skill = question.max_tokens.is_some();
     let mut request = ChatRequest {
         max_tokens: question.max_tokens,
+        effort: run.input.config.optimizer.rewrite_effort.filter(|_| writes_skill),
         ..ChatRequest::new(
             question.purpose,
             question.phase,

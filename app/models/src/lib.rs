@@ -1,11 +1,11 @@
 //! Model backends behind the engine's `Model` port, simulated and recorded ones included. No other crate of ours speaks HTTP to a model. Keys and
 //! settings are handed in: this crate reads no environment, and no files but those that it makes for a program.
 
+mod breaker;
 pub mod cassette;
+mod http;
 mod limiter;
 pub mod mock;
-mod openai_compatible;
-mod price;
 mod program;
 mod reasoning;
 mod refusal;
@@ -13,7 +13,7 @@ mod retry;
 mod secret;
 mod timer;
 
-pub use openai_compatible::{Endpoints, HttpModel, HttpModelSetup, SetupError};
+pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError, TokenSource};
 pub use program::{
     ProgramModel, ProgramName, ProgramNotFound, ProgramSetup, ProgramSetupError, find_program,
     program_of,

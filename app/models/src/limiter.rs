@@ -1,27 +1,55 @@
-//! Holds back calls to one endpoint: so many at once as it has shown to take, and none before the moment that it
-//! named while it refuses everything. A single refusal holds nobody but the call that got it.
+//! Holds back calls to one endpoint: so many at once as it has shown to take, none before the moment that it
+//! named while it refuses everything, and none but a try while it does not answer at all. A single refusal or
+//! failure holds nobody but the call that got it.
 
+mod describe;
+mod gate;
+mod permit;
+#[cfg(test)]
+mod tests;
 mod window;
 
-use crate::retry::{Jitter, spread};
+pub(crate) use gate::{GaveUp, Patience};
+pub(crate) use permit::Permit;
+
+use crate::breaker::Breaker;
+use crate::retry::Jitter;
 use crate::timer::Timer;
+use describe::Errors;
+use skillopt_domain::outage::Outage;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
-use window::{Verdict, Window};
+use tokio::sync::{Notify, Semaphore, watch};
+use window::Window;
 
 /// Shared by all runs that call the same endpoint.
 #[derive(Debug)]
 pub(crate) struct Limiter {
+    place: Place,
     permits: Semaphore,
     state: Mutex<State>,
+    /// Wakes calls that wait for the endpoint to answer again.
+    changed: Notify,
+    outage: watch::Sender<Option<Outage>>,
+    /// Calls that have not started yet.
+    waiting: AtomicUsize,
     timer: Arc<dyn Timer>,
     jitter: Jitter,
+}
+
+/// Which endpoint it is, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Its address, without anything secret.
+    pub(crate) address: String,
+    pub(crate) model: String,
 }
 
 #[derive(Debug)]
 struct State {
     window: Window,
+    breaker: Breaker,
     /// Permits that the semaphore has given or will give; the window's limit, except within a change.
     permits: usize,
     /// Permits in use that are to vanish on return, because the limit was lowered meanwhile.
@@ -29,23 +57,35 @@ struct State {
     not_before: Duration,
     /// Calls that were answered, ever.
     answers: u64,
-}
-
-/// The right to make one call; given back on drop.
-#[derive(Debug)]
-pub(crate) struct Permit<'a> {
-    limiter: &'a Limiter,
-    permit: Option<SemaphorePermit<'a>>,
-    has_started: bool,
+    /// Calls that were refused as one too many, ever.
+    refusals: u64,
+    errors: Errors,
 }
 
 impl Limiter {
-    pub(crate) fn new(size: usize, timer: Arc<dyn Timer>) -> Self {
+    pub(crate) fn new(place: Place, size: usize, timer: Arc<dyn Timer>) -> Self {
         let window = Window::new(size);
         let permits = window.limit();
-        let state = State { window, permits, surplus: 0, not_before: Duration::ZERO, answers: 0 };
-        let permits = Semaphore::new(permits);
-        Self { permits, state: Mutex::new(state), timer, jitter: Jitter::default() }
+        let state = State {
+            window,
+            breaker: Breaker::default(),
+            permits,
+            surplus: 0,
+            not_before: Duration::ZERO,
+            answers: 0,
+            refusals: 0,
+            errors: Errors::default(),
+        };
+        Self {
+            place,
+            permits: Semaphore::new(permits),
+            state: Mutex::new(state),
+            changed: Notify::new(),
+            outage: watch::Sender::new(None),
+            waiting: AtomicUsize::new(0),
+            timer,
+            jitter: Jitter::default(),
+        }
     }
 
     /// Changes how many calls may be in flight. Calls above a lowered limit end as they would have.
@@ -55,25 +95,24 @@ impl Limiter {
         self.fit(&mut state);
     }
 
-    /// Waits for a free place and for the end of a pause. Safe to drop: the place is given back.
-    pub(crate) async fn acquire(&self) -> Permit<'_> {
-        let permit = self.permits.acquire().await.ok();
-        let mut permit = Permit { limiter: self, permit, has_started: false };
-        loop {
-            let wait = self.state().not_before.saturating_sub(self.timer.monotonic());
-            if wait.is_zero() {
-                break;
-            }
-            self.timer.sleep(spread(wait, self.jitter.fraction())).await;
-        }
-        permit.has_started = true;
-        self.state().window.started();
-        permit
-    }
-
     /// Calls that were answered so far: whether the endpoint takes any at all.
     pub(crate) fn answers(&self) -> u64 {
         self.state().answers
+    }
+
+    /// The endpoint does not answer, and only tries are made.
+    pub(crate) fn is_down(&self) -> bool {
+        !self.state().breaker.is_closed()
+    }
+
+    /// The last error of an outage; empty when there is none.
+    pub(crate) fn last_outage_error(&self) -> String {
+        self.outage.borrow().as_ref().map(|outage| outage.error.clone()).unwrap_or_default()
+    }
+
+    /// Tells when the endpoint stops answering and when it answers again.
+    pub(crate) fn outages(&self) -> watch::Receiver<Option<Outage>> {
+        self.outage.subscribe()
     }
 
     /// Brings the permits in line with the window.
@@ -92,166 +131,5 @@ impl Limiter {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Permit<'_> {
-    /// The call was answered.
-    pub(crate) fn answered(self) {
-        let mut state = self.limiter.state();
-        state.answers += 1;
-        state.window.answered();
-        self.limiter.fit(&mut state);
-        // Before this permit is dropped, which takes the lock again.
-        drop(state);
-    }
-
-    /// The endpoint refused the call as one too many, and may have named a wait.
-    pub(crate) fn refused(self, wait: Option<Duration>) {
-        let mut state = self.limiter.state();
-        let verdict = state.window.refused();
-        if let (Verdict::RefusesAll, Some(wait)) = (verdict, wait) {
-            let until = self.limiter.timer.monotonic().saturating_add(wait);
-            // Never shortens an earlier pause.
-            state.not_before = until.max(state.not_before);
-        }
-        self.limiter.fit(&mut state);
-        // Before this permit is dropped, which takes the lock again.
-        drop(state);
-    }
-}
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        let mut state = self.limiter.state();
-        if self.has_started {
-            state.window.ended();
-        }
-        if state.surplus > 0
-            && let Some(permit) = self.permit.take()
-        {
-            state.surplus -= 1;
-            permit.forget();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::timer::SystemTimer;
-    use futures::StreamExt;
-    use futures::future::join_all;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    fn limiter(size: usize) -> Limiter {
-        Limiter::new(size, Arc::new(SystemTimer::new()))
-    }
-
-    /// Runs calls of a second each and tells how many were in flight at the height, and how long it took.
-    async fn peak_of(limiter: &Limiter, calls: usize) -> (usize, Duration) {
-        let (running, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let start = limiter.timer.monotonic();
-        join_all((0..calls).map(|_| async {
-            let _permit = limiter.acquire().await;
-            peak.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            limiter.timer.sleep(Duration::from_secs(1)).await;
-            running.fetch_sub(1, Ordering::SeqCst);
-        }))
-        .await;
-        (peak.load(Ordering::SeqCst), limiter.timer.monotonic() - start)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn never_more_calls_than_the_limit_are_in_flight() {
-        let (peak, took) = peak_of(&limiter(4), 40).await;
-        assert_eq!((peak, took.as_secs()), (4, 10));
-    }
-
-    /// Calls that are refused one after the other, with the wait that the server names.
-    async fn refuse(limiter: &Limiter, waits_s: &[u64]) {
-        for wait in waits_s {
-            let permit = limiter.acquire().await;
-            permit.refused(Some(Duration::from_secs(*wait)));
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn one_refusal_holds_up_no_other_call() {
-        let limiter = limiter(4);
-        let start = limiter.timer.monotonic();
-        refuse(&limiter, &[30]).await;
-        let _other = limiter.acquire().await;
-        assert_eq!(limiter.timer.monotonic(), start);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn refusals_in_a_row_hold_their_own_endpoint_and_no_other() {
-        let (paused, free) = (limiter(4), limiter(4));
-        refuse(&paused, &[30, 30]).await;
-        let start = paused.timer.monotonic();
-        let _elsewhere = free.acquire().await;
-        assert_eq!(paused.timer.monotonic(), start);
-        drop(paused.acquire().await);
-        let waited = paused.timer.monotonic() - start;
-        assert!((30..=31).contains(&waited.as_secs()), "{waited:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_shorter_pause_does_not_end_a_longer_one() {
-        let limiter = limiter(2);
-        let (first, second) = tokio::join!(limiter.acquire(), limiter.acquire());
-        let start = limiter.timer.monotonic();
-        let third = limiter.acquire();
-        first.refused(Some(Duration::from_secs(1)));
-        second.refused(Some(Duration::from_secs(20)));
-        third.await.refused(Some(Duration::from_secs(1)));
-        assert!(limiter.timer.monotonic() - start >= Duration::from_secs(20));
-        let _permit = limiter.acquire().await;
-        assert!(limiter.timer.monotonic() - start >= Duration::from_secs(21));
-    }
-
-    /// A server that answers `room` calls at once within 200 ms and refuses all above for a second.
-    async fn ask_narrow_server(limiter: &Limiter, running: &AtomicUsize, room: usize) {
-        loop {
-            let permit = limiter.acquire().await;
-            if running.fetch_add(1, Ordering::SeqCst) < room {
-                limiter.timer.sleep(Duration::from_millis(200)).await;
-                running.fetch_sub(1, Ordering::SeqCst);
-                return permit.answered();
-            }
-            running.fetch_sub(1, Ordering::SeqCst);
-            let wait = Duration::from_secs(1);
-            permit.refused(Some(wait));
-            limiter.timer.sleep(wait).await;
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_takes_three_at_once_is_kept_as_busy_as_by_three() {
-        let (limiter, running) = (limiter(16), AtomicUsize::new(0));
-        let start = limiter.timer.monotonic();
-        // Two runs with 16 workers each.
-        let calls = futures::stream::iter(0..300).map(|_| ask_narrow_server(&limiter, &running, 3));
-        calls.buffer_unordered(32).collect::<Vec<()>>().await;
-        let took = limiter.timer.monotonic() - start;
-        let by_three = Duration::from_millis(300 / 3 * 200);
-        assert!(took <= by_three.mul_f64(1.15), "{took:?} instead of {by_three:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_limit_can_be_raised_and_lowered() {
-        let limiter = limiter(2);
-        limiter.resize(5);
-        assert_eq!(peak_of(&limiter, 20).await.0, 5);
-        let held = join_all((0..5).map(|_| limiter.acquire())).await;
-        limiter.resize(2);
-        drop(held);
-        assert_eq!(peak_of(&limiter, 20).await.0, 2);
-        let held = join_all((0..2).map(|_| limiter.acquire())).await;
-        limiter.resize(1);
-        limiter.resize(3);
-        drop(held);
-        assert_eq!(peak_of(&limiter, 20).await.0, 3);
     }
 }

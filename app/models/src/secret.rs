@@ -1,5 +1,7 @@
 //! A key that cannot be printed by accident. Where keys come from is the host's business.
 
+mod mask;
+
 use skillopt_domain::hash::Sha256Hex;
 use std::fmt;
 
@@ -20,14 +22,20 @@ impl Secret {
         &self.0
     }
 
-    /// Tells keys apart without holding them.
-    pub(crate) fn fingerprint(&self) -> String {
+    /// Tells keys apart without holding them: the beginning of a hash.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
         Sha256Hex::of(&self.0).short().to_owned()
     }
 
-    /// The text with every occurrence of the key masked, for words that came from outside.
-    pub(crate) fn mask(&self, text: &str) -> String {
-        text.replace(&self.0, "***")
+    /// Words that came from outside, such as an error, without the key: neither whole, nor in part, nor encoded.
+    pub(crate) fn mask(&self, words: &str) -> String {
+        mask::words(words, &self.0)
+    }
+
+    /// A model's answer without the key. Answers are kept as they are, so only what is the whole key is hidden.
+    pub(crate) fn mask_answer(&self, answer: String) -> String {
+        mask::answer(answer, &self.0)
     }
 }
 

@@ -266,6 +266,9 @@ fn is_folded(kind: &EventKind) -> bool {
         | EventKind::MetaSkillWritten(_)
         | EventKind::FinalSelected(_)
         | EventKind::Tested { .. }
+        | EventKind::Adapted { .. }
+        | EventKind::EndpointDown(_)
+        | EventKind::EndpointUp { .. }
         | EventKind::Warning { .. } => true,
         EventKind::PromptsChosen { .. }
         | EventKind::PreflightPassed { .. }
@@ -304,6 +307,9 @@ fn type_word(kind: &EventKind) -> &'static str {
         EventKind::Gated { .. } => "gated",
         EventKind::StepFinished(_) => "step_finished",
         EventKind::Tested { .. } => "tested",
+        EventKind::Adapted { .. } => "adapted",
+        EventKind::EndpointDown(_) => "endpoint_down",
+        EventKind::EndpointUp { .. } => "endpoint_up",
         EventKind::Warning { .. } => "warning",
     }
 }

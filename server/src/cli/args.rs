@@ -52,8 +52,12 @@ pub(super) enum Command {
     Runs(RunsArgs),
     /// Values in force and their sources, checks of a file, and the schema for editors.
     Config(ConfigCommands),
+    /// What models charge: the price table of this data directory.
+    Prices(PricesArgs),
     /// The optimizer's prompts: what there is, and checks of your own.
     Prompts(PromptsArgs),
+    /// Keys of models: which are found and where; keep one in the system's keyring.
+    Keys(KeysArgs),
     /// Check store, port and models, and say what to do.
     Doctor(DoctorArgs),
 }
@@ -334,6 +338,59 @@ pub(super) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct PricesArgs {
+    #[command(subcommand)]
+    pub(super) command: PricesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PricesCommand {
+    /// List all prices.
+    List(ListPricesArgs),
+    /// Add the prices of a model, or change them. Runs that were made before keep theirs.
+    Set(SetPriceArgs),
+    /// Take the prices of a model away.
+    Remove(PriceName),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListPricesArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PriceName {
+    /// Name of the model; with `*` at its end all names that begin so.
+    pub(super) model: String,
+    /// Only at this host, such as api.example.com.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) host: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SetPriceArgs {
+    #[command(flatten)]
+    pub(super) name: PriceName,
+    /// US dollars for a million tokens read.
+    #[arg(long = "in", value_name = "DOLLARS")]
+    pub(super) input: f64,
+    /// US dollars for a million tokens that the provider had cached; those of --in when left out.
+    #[arg(long, value_name = "DOLLARS")]
+    pub(super) cached: Option<f64>,
+    /// US dollars for a million tokens written.
+    #[arg(long = "out", value_name = "DOLLARS")]
+    pub(super) output: f64,
+    /// The day from which on they are known to hold [default: today].
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) as_of: Option<String>,
+    /// Where they are from.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) source: String,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct PromptsArgs {
     #[command(subcommand)]
     pub(super) command: PromptsCommand,
@@ -407,9 +464,67 @@ impl From<ModeArg> for UpdateMode {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct KeysArgs {
+    #[command(subcommand)]
+    pub(super) command: KeysCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KeysCommand {
+    /// Keys by name: where each was found, and a fingerprint to tell them apart. Values are never shown.
+    List(ListKeysArgs),
+    /// Keep a key in the system's keyring. It is asked for, or read from standard input.
+    Set(SetKeyArgs),
+    /// Take a key out of the keyring.
+    Remove(RemoveKeyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListKeysArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SetKeyArgs {
+    /// The name of the key, as an environment variable would have it, such as TARGET_OPENAI_COMPATIBLE_API_KEY.
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// The address that the key is for: it is sent to that host and to no other.
+    #[arg(long = "for", value_name = "URL")]
+    pub(super) bound_to: Option<String>,
+    /// Keep it in the file .env of the data directory, which only you can read, where there is no keyring.
+    #[arg(long, conflicts_with = "bound_to")]
+    pub(super) file: bool,
+    /// Here only so that a key on the command line can be refused without showing it.
+    #[arg(hide = true, num_args = 0.., allow_hyphen_values = true)]
+    pub(super) rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RemoveKeyArgs {
+    /// The name of the key.
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// Take it out of the file .env of the data directory instead.
+    #[arg(long)]
+    pub(super) file: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     #[command(flatten)]
     pub(super) config: ConfigArgs,
+    /// The model of both roles.
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// The address of both roles.
+    #[arg(long, value_name = "URL")]
+    pub(super) base_url: Option<String>,
+    /// Also ask what each endpoint accepts: a few further calls a role, which may cost money.
+    #[arg(long)]
+    pub(super) probe: bool,
     /// The port that `serve` would use.
     #[arg(long, default_value_t = 7860)]
     pub(super) port: u16,

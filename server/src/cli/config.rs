@@ -10,14 +10,19 @@ use crate::config::{
 };
 use serde_json::json;
 use skillopt_domain::config::{ConfigProblem, Origin, Resolved, ResolvedValue, Value, find_key};
+use std::path::Path;
 
 /// Keys whose values may hold what should not be shown; shown only when nothing is wrong with them.
-const DELICATE: [&str; 3] = ["_extra_body", "_base_url", "_api_key_env"];
+const DELICATE: [&str; 4] = ["_extra_body", "_base_url", "_openai_endpoint", "_api_key_env"];
 
-pub(super) fn run(command: ConfigCommand, output: &Output) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    command: ConfigCommand,
+    data_dir: &Path,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     match command {
-        ConfigCommand::Show(args) => show(&args, &Environment::of_process(), output),
-        ConfigCommand::Check(args) => check(&args, &Environment::of_process(), output),
+        ConfigCommand::Show(args) => show(&args, &Environment::of_process(data_dir), output),
+        ConfigCommand::Check(args) => check(&args, &Environment::of_process(data_dir), output),
         ConfigCommand::Schema => {
             output.line(&format!("{:#}", json_schema()));
             Ok(Exit::Done)
@@ -71,7 +76,11 @@ fn problems_of(resolved: &Resolved) -> Vec<ConfigProblem> {
 /// What of a value is a secret, when it is an address with one.
 fn secret_of(row: &ResolvedValue) -> Option<String> {
     let Value::Text(text) = &row.value else { return None };
-    secret_in_address(text).filter(|_| text.contains("://") || row.path.ends_with("_base_url"))
+    secret_in_address(text).filter(|_| text.contains("://") || is_address(&row.path))
+}
+
+fn is_address(path: &str) -> bool {
+    path.ends_with("_base_url") || path.ends_with("_openai_endpoint")
 }
 
 /// The value, unless it holds a secret, or a problem says that it holds what it should not.
@@ -88,6 +97,7 @@ fn source(row: &ResolvedValue) -> String {
         Origin::Default => "default".to_owned(),
         Origin::Base => format!("base {}", row.place),
         Origin::File => format!("file {}", row.place),
+        Origin::Prices => row.place.to_string(),
         Origin::Environment => format!("environment {}", row.place),
         Origin::Flag => format!("flag {}", row.place),
     }

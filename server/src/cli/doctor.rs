@@ -1,70 +1,123 @@
 //! `skillopt doctor`: what works, what does not, and what to do about it.
 
+mod models;
+
 use super::Exit;
 use super::args::DoctorArgs;
 use super::output::Output;
 use super::train::refuse;
 use crate::causes::causes;
-use crate::config::Environment;
+use crate::config::{BadConfig, Environment, flag};
 use crate::host::Hosting;
+use models::{ModelReport, test_models};
+use serde::Serialize;
 use skillopt_domain::api::{About, Check, CheckState};
+use skillopt_domain::config::{Resolved, Setting};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
 
 /// Free space below which a warning is given.
 const LITTLE_SPACE: u64 = 1 << 30;
 const ANSWER_TIME: Duration = Duration::from_secs(2);
+
+/// Everything that was found.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    checks: Vec<Check>,
+    /// One a role, where models were named.
+    models: Vec<ModelReport>,
+}
 
 pub(super) async fn run(
     args: DoctorArgs,
     data_dir: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let env = Environment::of_process();
-    let resolved = match args.config.is_empty() {
-        true => None,
-        false => match args.config.load(&env, &[]) {
-            Ok(resolved) => Some(resolved),
-            Err(problems) => return Ok(refuse(output, &problems)),
-        },
+    let env = Environment::of_process(data_dir);
+    let resolved = match args.config.load(&env, &of_both_roles(&args)) {
+        _ if !names_models(&args) => None,
+        Ok(resolved) => Some(resolved),
+        Err(problems) => return Ok(refuse(output, &problems)),
     };
-    let mut checks = vec![check(CheckState::Ok, "Program", env!("CARGO_PKG_VERSION"), "")];
+    let mut report = Report::default();
+    report.checks.push(check(CheckState::Ok, "Program", env!("CARGO_PKG_VERSION"), ""));
     match Hosting::open(data_dir, env).await {
         Ok(hosting) => {
-            checks.extend(check_store(&hosting).await);
-            checks.push(check_port(args.port).await);
+            report.checks.extend(check_store(&hosting).await);
+            report.checks.push(check_port(args.port).await);
             match &resolved {
                 Some(resolved) => {
-                    checks.extend(
-                        hosting.preflight(resolved, None, &CancellationToken::new()).await.checks,
-                    );
+                    look_at_models(&hosting, resolved, &args, &mut report, output).await
                 }
-                None => checks.push(check(
+                None => report.checks.push(check(
                     CheckState::Ok,
                     "Models",
                     "not checked",
-                    "add --config FILE for one test call a role",
+                    "add --config FILE, or --backend NAME, for one test call a role",
                 )),
             }
             hosting.store().close().await;
         }
         Err(err) => {
             let place = data_dir.display().to_string();
-            checks.push(check(CheckState::Failed, "Data directory", &place, &causes(&err)));
-            checks.push(check_port(args.port).await);
+            report.checks.push(check(CheckState::Failed, "Data directory", &place, &causes(&err)));
+            report.checks.push(check_port(args.port).await);
         }
     }
-    let failed = checks.iter().any(|check| check.state == CheckState::Failed);
+    let failed = report.checks.iter().any(|check| check.state == CheckState::Failed)
+        || report.models.iter().any(ModelReport::has_failed);
     if args.json {
-        output.line(&serde_json::to_string(&checks)?);
+        output.line(&serde_json::to_string(&report)?);
     } else {
-        checks.iter().for_each(|check| output.line(&line(check)));
+        report.checks.iter().for_each(|check| output.line(&line(check)));
+        report.models.iter().flat_map(ModelReport::lines).for_each(|text| output.line(&text));
     }
     Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+fn names_models(args: &DoctorArgs) -> bool {
+    !args.config.is_empty() || args.model.is_some() || args.base_url.is_some()
+}
+
+fn of_both_roles(args: &DoctorArgs) -> Vec<Setting> {
+    let model = args.model.iter().flat_map(|model| {
+        ["model.target", "model.optimizer"].map(|path| flag(path, "--model", model))
+    });
+    let address =
+        args.base_url.iter().map(|url| flag("model.openai_compatible_base_url", "--base-url", url));
+    model.chain(address).collect()
+}
+
+/// The checks of a config that names data too, and a test call a role.
+async fn look_at_models(
+    hosting: &Hosting,
+    resolved: &Resolved,
+    args: &DoctorArgs,
+    report: &mut Report,
+    output: &Output,
+) {
+    let bad = |BadConfig(problems): BadConfig| {
+        problems
+            .into_iter()
+            .map(|one| check(CheckState::Failed, "Config", &one.path, &one.message))
+            .collect::<Vec<_>>()
+    };
+    if args.config.file.is_some() {
+        let found = hosting.check(resolved).await;
+        report.checks.extend(found.checks);
+        report.checks.extend(bad(BadConfig(found.problems)));
+    }
+    match hosting.models_config(resolved) {
+        Ok(config) => {
+            report.models = test_models(hosting, &config, args.probe, output).await;
+        }
+        // With a file, the checks have told it already.
+        Err(_) if args.config.file.is_some() => {}
+        Err(problems) => report.checks.extend(bad(problems)),
+    }
 }
 
 fn line(check: &Check) -> String {

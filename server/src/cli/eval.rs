@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
-    let env = Environment::of_process();
+    let env = Environment::of_process(data_dir);
     let resolved = match config_of(&args, &env) {
         Ok(resolved) => resolved,
         Err(problems) => return Ok(refuse(output, &problems)),
@@ -41,7 +41,7 @@ pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> any
 fn config_of(args: &EvalArgs, env: &Environment) -> Result<Resolved, BadConfig> {
     let no_optimizer = flag("model.optimizer_backend", "eval", "mock");
     let resolved = args.config.load(env, &[no_optimizer])?;
-    crate::config::run_config(&resolved)?;
+    crate::config::check_but_prices(&resolved)?;
     Ok(resolved)
 }
 

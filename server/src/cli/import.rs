@@ -15,7 +15,7 @@ pub(super) async fn run(
     data_dir: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
     let mode = if args.dry_run { ImportMode::DryRun } else { ImportMode::Write };
     let imported = hosting.import(&args.folder, ACTOR, mode).await;
     hosting.store().close().await;

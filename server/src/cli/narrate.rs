@@ -1,6 +1,7 @@
 //! A run in plain lines, made from its journal. Pure.
 
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
+use skillopt_domain::outage::Outage;
 use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::score::{GateMetric, MeanScore};
@@ -22,8 +23,8 @@ impl Narrator {
         Self { metric, total_steps: 0, current: None, test_initial: None, mixed_weight }
     }
 
-    /// The lines of an event; most have none.
-    pub(super) fn lines(&mut self, event: &EventKind) -> Vec<String> {
+    /// The lines of an event that happened at `at_ms`; most have none.
+    pub(super) fn lines(&mut self, event: &EventKind, at_ms: u64) -> Vec<String> {
         match event {
             EventKind::Status { status, detail } => status_line(*status, detail.as_deref()),
             EventKind::Planned(plan) => {
@@ -48,6 +49,16 @@ impl Narrator {
             EventKind::Tested { which, measured } => self.test_line(*which, measured),
             EventKind::Warning { message, .. } => vec![format!("warning: {message}")],
             EventKind::PromptsChosen { prompts } => own_prompts(prompts),
+            EventKind::Adapted { role, change } => {
+                vec![format!(
+                    "the {role}'s provider did not take a request as it was; now it {change}"
+                )]
+            }
+            EventKind::EndpointDown(outage) => vec![outage_line(outage, at_ms)],
+            EventKind::EndpointUp { endpoint, model, since_ms } => {
+                let after = seconds(*since_ms, at_ms);
+                vec![format!("{model} at {endpoint} answers again, after {after} s")]
+            }
             EventKind::PreflightPassed { .. }
             | EventKind::PhaseStarted(_)
             | EventKind::RolledOut { .. }
@@ -121,6 +132,17 @@ fn status_line(status: RunStatus, detail: Option<&str>) -> Vec<String> {
     }
 }
 
+fn outage_line(outage: &Outage, at_ms: u64) -> String {
+    let Outage { endpoint, model, since_ms, next_try_ms, error } = outage;
+    let (down, wait) = (seconds(*since_ms, at_ms), seconds(at_ms, *next_try_ms));
+    format!("{model} at {endpoint} has not answered for {down} s, next try in {wait} s: {error}")
+}
+
+/// Whole seconds from one moment to another, rounded up.
+fn seconds(from_ms: u64, to_ms: u64) -> u64 {
+    to_ms.saturating_sub(from_ms).div_ceil(1000)
+}
+
 fn plan_lines(plan: &RunPlan) -> Vec<String> {
     let simulated = |is_simulated| if is_simulated { " (simulated)" } else { "" };
     vec![
@@ -177,12 +199,20 @@ pub(super) fn spend_line(spend: &SpendByRole) -> String {
         "{} target and {} optimizer calls, {} from the ledger",
         spend.target.calls, spend.optimizer.calls, total.cached
     )];
-    parts.push(format!("{} tokens{}", total.tokens(), unmetered(total)));
+    parts.push(format!("{} tokens{}{}", total.tokens(), told_parts(total), unmetered(total)));
     parts.push(match total.known_cost_usd_micros() {
         Some(micros) => money(micros),
         None => "cost unknown (no prices set)".to_owned(),
     });
     parts.join(", ")
+}
+
+/// Cached and reasoning tokens where a provider told them; nothing where none did.
+fn told_parts(total: Spend) -> String {
+    let parts = [(total.cached_prompt_tokens, "cached"), (total.reasoning_tokens, "of reasoning")];
+    let told: Vec<String> =
+        parts.into_iter().filter_map(|(n, word)| Some(format!("{} {word}", n?))).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 fn unmetered(total: Spend) -> String {
@@ -238,11 +268,34 @@ mod tests {
     #[case(Action::SkipNoPatches, "step 3/8 skipped: no edit was proposed")]
     fn a_step_is_one_line(#[case] action: Action, #[case] expect: &str) {
         let mut narrator = Narrator { total_steps: 8, current: Some(0.571), ..narrator() };
-        assert_eq!(narrator.lines(&EventKind::StepFinished(step(action))), [expect]);
+        assert_eq!(narrator.lines(&EventKind::StepFinished(step(action)), 0), [expect]);
     }
 
     fn narrator() -> Narrator {
         Narrator::new(GateMetric::Hard, 0.5)
+    }
+
+    #[test]
+    fn an_outage_is_told_with_its_length_and_the_next_try() {
+        let (endpoint, model) = ("http://x.example/v1".to_owned(), "small".to_owned());
+        let down = EventKind::EndpointDown(Outage {
+            endpoint: endpoint.clone(),
+            model: model.clone(),
+            since_ms: 10_000,
+            next_try_ms: 17_500,
+            error: "cannot connect".to_owned(),
+        });
+        assert_eq!(
+            narrator().lines(&down, 13_600),
+            [
+                "small at http://x.example/v1 has not answered for 4 s, next try in 4 s: cannot connect"
+            ]
+        );
+        let up = EventKind::EndpointUp { endpoint, model, since_ms: 10_000 };
+        assert_eq!(
+            narrator().lines(&up, 17_600),
+            ["small at http://x.example/v1 answers again, after 8 s"]
+        );
     }
 
     #[test]
@@ -251,6 +304,19 @@ mod tests {
         let spend = SpendByRole { target, ..SpendByRole::default() };
         let line = spend_line(&spend);
         assert!(line.contains("cost unknown") && line.contains("1 calls did not report"), "{line}");
+    }
+
+    #[test]
+    fn cached_and_reasoning_tokens_are_said_where_they_are_told() {
+        let mut target = Spend { prompt_tokens: 100, completion_tokens: 10, ..Spend::default() };
+        let line = |target| spend_line(&SpendByRole { target, ..SpendByRole::default() });
+        assert!(line(target).contains("110 tokens,"), "{}", line(target));
+        (target.cached_prompt_tokens, target.reasoning_tokens) = (Some(60), Some(0));
+        assert!(
+            line(target).contains("110 tokens (60 cached, 0 of reasoning),"),
+            "{}",
+            line(target)
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) async fn run(
     data_dir: &Path,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
     hosting.store().reap_orphans(hosting.clock().now_ms()).await?;
     let done = match command {
         RunsCommand::List(args) => list(hosting.store(), &args, output).await,
@@ -176,6 +176,13 @@ fn describe(detail: &RunDetail, output: &Output) {
         ));
     }
     output.line(&format!("spend      {}", spend_line(&row.spend)));
+    for adapted in &view.adapted {
+        output.line(&format!("adapted    the {} {}", adapted.role, adapted.change));
+    }
+    for outage in &view.outages {
+        output
+            .line(&format!("outage     {} at {}: {}", outage.model, outage.endpoint, outage.error));
+    }
     for warning in &view.warnings {
         output.line(&format!("warning    {warning}"));
     }

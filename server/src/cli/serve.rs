@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(args: ServeArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process()).await?;
+    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
     let store = hosting.store().clone();
     let options = ServeOptions {
         host: args.host,

@@ -106,6 +106,16 @@ pub fn run_config(resolved: &Resolved) -> Result<RunConfig, BadConfig> {
     RunConfig::from_resolved(resolved).map_err(BadConfig)
 }
 
+/// Checks a config before its prices are known: a cap in dollars may yet get the prices that it needs from the table.
+///
+/// # Errors
+/// All other problems.
+pub fn check_but_prices(resolved: &Resolved) -> Result<(), BadConfig> {
+    let Err(BadConfig(mut problems)) = run_config(resolved) else { return Ok(()) };
+    problems.retain(|problem| problem.path != "limits.max_cost_usd");
+    if problems.is_empty() { Ok(()) } else { Err(BadConfig(problems)) }
+}
+
 fn check(
     from_files: FileSettings,
     env: &Environment,
@@ -113,16 +123,16 @@ fn check(
 ) -> Result<Resolved, BadConfig> {
     let FileSettings { mut settings, mut problems } = from_files;
     settings.extend(environment::backends(env));
-    let family = |role| chosen_backend(role, &settings, flags).map(|kind| kind.spec().family);
+    let backend = |role| chosen_backend(role, &settings, flags);
     let mut of_models = Vec::new();
-    if Role::ALL.into_iter().any(|role| family(role) == Some(BackendFamily::Program)) {
+    let is_program = |kind: BackendKind| kind.spec().family == BackendFamily::Program;
+    if Role::ALL.into_iter().any(|role| backend(role).is_some_and(is_program)) {
         of_models.extend(environment::of_programs(env));
     }
-    // Variables of one kind of model do not reach a role that another kind serves.
+    // Variables of one backend do not reach a role that another serves.
     for role in Role::ALL {
-        if matches!(family(role), None | Some(BackendFamily::Http)) {
-            of_models.extend(environment::of_role(env, role));
-        }
+        let kind = backend(role).unwrap_or(BackendKind::OpenaiCompatible);
+        of_models.extend(environment::of_role(env, role, kind));
     }
     settings.extend(of_models);
     settings.extend_from_slice(flags);

@@ -293,29 +293,6 @@ fn secrets_are_refused_everywhere_and_never_repeated() {
 }
 
 #[test]
-fn the_variable_of_a_key_is_the_named_one_else_the_role_s_else_the_common_one() {
-    use skillopt_domain::spend::Role;
-    let env = Environment::from_pairs([
-        ("MY_KEY", "1"),
-        ("TARGET_OPENAI_COMPATIBLE_API_KEY", "2"),
-        ("OPENAI_COMPATIBLE_API_KEY", "3"),
-        ("OPENAI_COMPATIBLE_BASE_URL", "https://home.example/v1"),
-    ]);
-    let at = |role, named, url| api_key_variable(&env, role, named, url);
-    let variable = |role, named| at(role, named, "https://home.example/other");
-    assert_eq!(variable(Role::Target, "MY_KEY").as_deref(), Some("MY_KEY"));
-    assert_eq!(variable(Role::Target, "NOT_SET"), None);
-    assert_eq!(variable(Role::Target, "").as_deref(), Some("TARGET_OPENAI_COMPATIBLE_API_KEY"));
-    assert_eq!(variable(Role::Optimizer, "").as_deref(), Some("OPENAI_COMPATIBLE_API_KEY"));
-    for foreign in
-        ["https://evil.example/v1", "http://home.example/v1", "https://home.example:81/v1"]
-    {
-        assert_eq!(at(Role::Target, "", foreign), None, "{foreign}");
-        assert_eq!(at(Role::Target, "MY_KEY", foreign).as_deref(), Some("MY_KEY"));
-    }
-}
-
-#[test]
 fn exported_yaml_reads_back_as_the_same_values() {
     let yaml = "model:\n  target: \"yes\"\n  optimizer: '010'\n  target_api_key_env: \"null\"\n  \
                 target_extra_body: {a: [1, x], b: {c: true}}\n  target_temperature: 1e-7\n\

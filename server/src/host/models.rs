@@ -1,11 +1,14 @@
-//! The models of a run: adapters from their config, with keys from the environment.
+//! The models of a run: adapters from their config, with keys from where the user keeps them.
 
 use super::Hosting;
 use super::inputs::problem;
 use super::plain_file::read_plain;
-use crate::config::{Environment, api_key_variable, run_config};
-use skillopt_domain::api::WireRow;
-use skillopt_domain::config::{BackendFamily, BackendKind, ConfigProblem, Resolved, RunConfig};
+use super::sign_in::token_source;
+use crate::config::{Environment, RoleKey, role_key, run_config};
+use skillopt_domain::api::{EndpointState, WireRow};
+use skillopt_domain::config::{
+    AzureAuth, BackendFamily, BackendKind, ConfigProblem, Resolved, RunConfig,
+};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ports::Model;
@@ -13,6 +16,7 @@ use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
 use skillopt_models::{
     Endpoints, HttpModel, HttpModelSetup, ProgramModel, ProgramSetup, ProgramSetupError, Secret,
+    TokenSource,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +29,14 @@ impl Hosting {
         role: Role,
         run: Option<&RunId>,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let secret = self.secret(config, role)?;
-        model_with(config, role, (run, secret), &self.shared.env, &self.shared.endpoints)
+        let access = self.access(config, role)?;
+        model_with(config, role, (run, access), &self.shared.env, &self.shared.endpoints)
+    }
+
+    /// What is known of each endpoint that this process has used.
+    #[must_use]
+    pub fn endpoints(&self) -> Vec<EndpointState> {
+        self.shared.endpoints.states()
     }
 
     /// The model of a role, only to look at it: no limiter of a running run is touched.
@@ -35,14 +45,43 @@ impl Hosting {
         config: &RunConfig,
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let secret = self.secret(config, role)?;
-        model_with(config, role, (None, secret), &self.shared.env, &Endpoints::new())
+        let access = self.access(config, role)?;
+        model_with(config, role, (None, access), &self.shared.env, &Endpoints::new())
     }
 
-    /// The key of a role; `None` when no variable holds one, as local servers allow.
-    fn secret(&self, config: &RunConfig, role: Role) -> Result<Option<Secret>, ConfigProblem> {
+    /// The model of a role to look at, and where its key was found.
+    pub(crate) fn model_with_key(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<(Arc<dyn Model>, Option<RoleKey>), ConfigProblem> {
+        Ok((self.model_to_describe(config, role)?, self.role_key(config, role)?))
+    }
+
+    /// What a role signs in with; nothing when none is set, as local servers allow.
+    fn access(&self, config: &RunConfig, role: Role) -> Result<Access, ConfigProblem> {
+        let key = self.role_key(config, role)?;
+        let secret = key.and_then(|key| self.shared.env.get(&key.variable)).and_then(Secret::new);
+        let token = match &secret {
+            Some(_) if config.role(role).provider.azure_auth == AzureAuth::Auto => None,
+            _ => token_source(&self.shared.env, config.role(role), role)
+                .map_err(|(key, reason)| problem(&format!("model.{key}"), reason))?,
+        };
+        Ok(Access { secret, token })
+    }
+
+    /// Where the key of a role was found.
+    pub(super) fn role_key(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<Option<RoleKey>, ConfigProblem> {
         let settings = config.role(role);
-        if settings.is_simulated() {
+        let uses_tokens = matches!(
+            settings.provider.azure_auth,
+            AzureAuth::AzureCli | AzureAuth::ManagedIdentity
+        );
+        if settings.is_simulated() || uses_tokens {
             return Ok(None);
         }
         let named = &settings.api_key_env;
@@ -51,14 +90,8 @@ impl Hosting {
             // A program gets the variable itself.
             return Ok(None);
         }
-        match api_key_variable(&self.shared.env, role, named, &settings.base_url) {
-            Some(variable) => Ok(self.shared.env.get(&variable).and_then(Secret::new)),
-            None if named.is_empty() => Ok(None),
-            None => Err(problem(
-                &format!("model.{role}_api_key_env"),
-                format!("the environment variable {named} is not set"),
-            )),
-        }
+        role_key(&self.shared.env, role, named, &settings.base_url)
+            .map_err(|reason| problem(&format!("model.{role}_api_key_env"), reason))
     }
 
     /// What goes on the wire, by role; nothing when the config is not complete.
@@ -81,13 +114,20 @@ pub(super) fn keyless(
     role: Role,
     env: &Environment,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
-    model_with(config, role, (None, None), env, &Endpoints::new())
+    model_with(config, role, (None, Access::default()), env, &Endpoints::new())
+}
+
+/// What signs in.
+#[derive(Default)]
+struct Access {
+    secret: Option<Secret>,
+    token: Option<TokenSource>,
 }
 
 fn model_with(
     config: &RunConfig,
     role: Role,
-    (run, secret): (Option<&RunId>, Option<Secret>),
+    (run, access): (Option<&RunId>, Access),
     env: &Environment,
     endpoints: &Arc<Endpoints>,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
@@ -99,11 +139,12 @@ fn model_with(
             let cassette = read_cassette(&config.cassette)?;
             Ok(Arc::new(ReplayModel::new(role, &settings.model, Arc::new(cassette))))
         }
-        (BackendKind::OpenaiCompatible, _) => {
+        _ if settings.is_http() => {
             let setup = HttpModelSetup {
                 role,
                 config: settings,
-                secret,
+                secret: access.secret,
+                token: access.token,
                 max_concurrency: config.max_concurrency,
                 run,
             };
@@ -111,7 +152,7 @@ fn model_with(
                 .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
             Ok(Arc::new(model))
         }
-        (kind, _) if kind.spec().family == BackendFamily::Program => {
+        _ => {
             let setup = ProgramSetup {
                 role,
                 config: settings,
@@ -127,10 +168,6 @@ fn model_with(
             })?;
             Ok(Arc::new(model))
         }
-        (other, _) => Err(problem(
-            &format!("model.{role}_backend"),
-            format!("`{}` is not built yet", other.as_str()),
-        )),
     }
 }
 

@@ -1,12 +1,12 @@
 //! One test call a role, so that a wrong key or address shows before anything is spent.
 
 use super::Hosting;
+use super::model_test::is_sign_of_life;
 use crate::config::run_config;
 use skillopt_domain::api::{Check, CheckState, Preflight};
 use skillopt_domain::config::{Resolved, RunConfig};
-use skillopt_domain::outcome::Sample;
 use skillopt_domain::spend::Role;
-use skillopt_engine::ports::{ModelError, ModelErrorKind};
+use skillopt_engine::ports::{ChatReply, ModelError};
 use skillopt_engine::train::preflight_request;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,9 @@ impl Hosting {
             detail: problem.message.clone(),
         });
         check.checks.extend(failed);
-        let Ok(config) = run_config(resolved) else { return Preflight { checks: check.checks } };
+        let Ok(config) = run_config(&self.priced(resolved).await) else {
+            return Preflight { checks: check.checks };
+        };
         check.checks.extend(config.dangers().into_iter().map(|danger| Check {
             label: danger.path,
             state: CheckState::Warning,
@@ -50,31 +52,16 @@ impl Hosting {
         role: Role,
         cancel: &CancellationToken,
     ) -> Option<Check> {
-        let model = self.model(config, role, None).ok()?;
-        let sample = Sample { seed: config.train.seed, epoch: 0, repeat: 0, fresh: None };
-        let answer = model.chat(&preflight_request(), &sample, cancel).await;
-        Some(describe(role, answer.map(|reply| reply.latency_ms)))
+        self.model(config, role, None).ok()?;
+        Some(describe(role, self.ask(config, role, &preflight_request(), cancel).await))
     }
 }
 
-fn describe(role: Role, answer: Result<u64, ModelError>) -> Check {
-    let label = format!("Call to the {role}");
-    match answer {
-        Ok(latency_ms) => Check {
-            label,
-            state: CheckState::Ok,
-            figure: format!("{latency_ms} ms"),
-            detail: String::new(),
-        },
-        // It was reached and thought until the small limit: that is an answer here.
-        Err(err) if matches!(err.kind, ModelErrorKind::Empty | ModelErrorKind::ReasoningOnly) => {
-            Check { label, state: CheckState::Ok, figure: String::new(), detail: String::new() }
-        }
-        Err(err) => Check {
-            label,
-            state: CheckState::Failed,
-            figure: String::new(),
-            detail: err.to_string(),
-        },
-    }
+fn describe(role: Role, answer: Result<ChatReply, ModelError>) -> Check {
+    let (state, figure, detail) = match answer {
+        Ok(reply) => (CheckState::Ok, format!("{} ms", reply.latency_ms), String::new()),
+        Err(err) if is_sign_of_life(err.kind) => (CheckState::Ok, String::new(), String::new()),
+        Err(err) => (CheckState::Failed, String::new(), err.to_string()),
+    };
+    Check { label: format!("Call to the {role}"), state, figure, detail }
 }

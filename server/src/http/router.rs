@@ -2,8 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, problem,
-    prompts, run_parts, runs, stream,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
+    problem, prompts, run_parts, runs, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -51,6 +51,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(evidence::pair))
         .routes(routes!(evidence::blame))
         .routes(routes!(run_parts::config))
+        .routes(routes!(models::list))
+        .routes(routes!(models::test))
+        .routes(routes!(prices::list, prices::replace))
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::text))
         .routes(routes!(config::schema))
@@ -58,6 +61,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(config::check))
         .routes(routes!(config::import))
         .routes(routes!(config::export))
+        .routes(routes!(models::endpoints))
         .routes(routes!(adoptions::preview))
         .routes(routes!(adoptions::list, adoptions::adopt))
         .routes(routes!(adoptions::revert))

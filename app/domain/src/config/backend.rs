@@ -208,7 +208,7 @@ pub const BACKENDS: [BackendSpec; 15] = [
         "qwen_chat",
         "Qwen",
         Http,
-        &[Streaming, Tools, Images, JsonSchema, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["qwen"])
     .model("Qwen/Qwen3.5-4B"),
@@ -217,7 +217,7 @@ pub const BACKENDS: [BackendSpec; 15] = [
         "minimax_chat",
         "MiniMax",
         Http,
-        &[Streaming, Tools, Images, Usage, TokenLimit],
+        &[Streaming, Tools, Images, JsonSchema, ReasoningEffort, Usage, TokenLimit],
     )
     .or(&["minimax"])
     .model("MiniMax-M3"),
@@ -354,8 +354,12 @@ const fn names_of<const N: usize>(optimizers_only: bool) -> [&'static str; N] {
     names
 }
 
+/// The words of [`Effort::ALL`], for forms and messages.
+pub(super) const EFFORT_WORDS: [&str; 7] =
+    ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// How hard a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.
@@ -421,6 +425,11 @@ mod tests {
             let wire = serde_json::to_value(spec.kind).expect("a word");
             assert_eq!(wire, spec.name, "the stored word is the word in configs");
         }
+    }
+
+    #[test]
+    fn each_effort_has_its_word() {
+        assert_eq!(Effort::ALL.map(Effort::as_str), EFFORT_WORDS);
     }
 
     #[test]

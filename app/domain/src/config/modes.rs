@@ -218,6 +218,14 @@ pub(super) fn canonical<'a>(path: &str, word: &'a str) -> &'a str {
     if path.ends_with("backend") {
         return BackendKind::parse(word).map_or(word, |kind| kind.as_str());
     }
+    if path.ends_with("azure_openai_auth_mode") {
+        return match word {
+            "key" => "api_key",
+            "openai_compatible" | "compat" => "openai",
+            "aad" | "azure_ad" => "managed_identity",
+            other => other,
+        };
+    }
     ALIASES
         .iter()
         .find(|(key, _, others)| *key == path && others.contains(&word))

@@ -247,7 +247,9 @@ impl KeySpec {
 /// Turns a raw value into the type of its key. Text of flags and variables is read as what the key
 /// wants; text in files is not, so that a quoted `"false"` is never taken for true.
 fn convert(spec: &KeySpec, value: &Value, origin: Origin) -> Result<Value, String> {
-    let spoken = matches!(origin, Origin::Flag | Origin::Environment);
+    // Files of the Python system quote the numbers and switches of MiniMax.
+    let spoken = matches!(origin, Origin::Flag | Origin::Environment)
+        || spec.path.starts_with("model.minimax_");
     match (spec.kind, value) {
         (KeyKind::Bool, Value::Bool(flag)) => Ok(Value::Bool(*flag)),
         (KeyKind::Bool, Value::Text(text)) if spoken && matches!(text.trim(), "true" | "false") => {

@@ -120,6 +120,11 @@ const OPTIMIZERS: KeyKind = Choice { options: &backend::OPTIMIZER_NAMES };
 const TOKEN_PARAM: KeyKind = Choice { options: &["auto", "max_tokens", "max_completion_tokens"] };
 const TEMPERATURE: KeyKind = Float { min: 0.0, max: 2.0 };
 const TIMEOUT: KeyKind = Float { min: 0.1, max: 86_400.0 };
+const EFFORTS: KeyKind = Choice { options: &backend::EFFORT_WORDS };
+const AZURE_AUTH: KeyKind =
+    Choice { options: &["openai", "api_key", "azure_cli", "managed_identity"] };
+const THINKING: KeyKind = Choice { options: &["server_default", "enabled", "disabled"] };
+const MINIMAX_REGIONS: KeyKind = Choice { options: &["global_en", "cn_zh"] };
 const PRICE: KeyKind = Float { min: 0.0, max: 100_000.0 };
 
 const fn key(
@@ -163,8 +168,6 @@ const LR_CONTROL: KeyKind = Choice { options: &["fixed", "autonomous", "none"] }
 const UPDATE_MODES: KeyKind =
     Choice { options: &["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"] };
 const PAIR_POLICIES: KeyKind = Choice { options: &["mixed", "changed", "unchanged"] };
-const OFF_FALSE: &[&str] = &["", "false"];
-const OFF_EMPTY: &[&str] = &[""];
 
 /// The tables, in the order of the form.
 const TABLES: [&[KeySpec]; 9] = [

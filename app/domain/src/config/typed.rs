@@ -2,11 +2,13 @@
 
 mod agents;
 mod model;
+mod provider;
 
 pub use agents::{Agents, Claude, Codex, Copilot, Cursor};
 pub use model::{ModelRole, TokenLimitParam};
+pub use provider::{AzureAuth, Provider, Thinking, is_azure_host};
 
-use super::backend::{BackendFamily, BackendKind};
+use super::backend::{BackendKind, Effort};
 use super::modes::{
     AppendixSource, Compat, Density, Longitudinal, LrControl, PairPolicy, SkillAware,
     SlowUpdateMode, UpdateMode, leading_words,
@@ -123,6 +125,9 @@ pub struct Optimizer {
     /// Most tokens of a reply that holds a whole skill.
     #[serde(default = "default_rewrite_tokens")]
     pub rewrite_max_tokens: u32,
+    /// How hard to think about a reply that holds a whole skill; as for other calls when `None`.
+    #[serde(default)]
+    pub rewrite_effort: Option<Effort>,
     /// Most tokens that one call reads, at least 1000.
     #[serde(default = "default_context_tokens")]
     pub max_context_tokens: u32,
@@ -315,11 +320,23 @@ impl RunConfig {
         }
         for role in Role::ALL {
             let model = self.role(role);
-            let family = model.backend.spec().family;
-            if family == BackendFamily::Http && model.base_url.is_empty() {
+            let address_path = reader.address_path(role, model.backend);
+            if model.is_http() && model.base_url.is_empty() {
                 add(
-                    &format!("model.{role}_openai_compatible_base_url"),
+                    &address_path,
                     "needs an address; set model.openai_compatible_base_url, or the backend to mock".into(),
+                );
+            }
+            if model.provider.azure_auth != AzureAuth::None
+                && reader.text(&reader.path_of(role, provider::AZURE_ENDPOINT)).is_empty()
+            {
+                add(&address_path, "needs the address of the Azure resource, such as https://name.openai.azure.com".into());
+            }
+            if model.backend == BackendKind::QwenChat && reader.contradicts_itself_on_thinking(role)
+            {
+                add(
+                    &reader.path_of(role, "qwen_chat_enable_thinking"),
+                    "says the opposite of the thinking mode; keep one of the two".into(),
                 );
             }
             if !is_variable_name(&model.api_key_env) {
@@ -329,10 +346,7 @@ impl RunConfig {
                 );
             }
             if model.base_url.split('/').nth(2).is_some_and(|host| host.contains('@')) {
-                add(
-                    &format!("model.{role}_openai_compatible_base_url"),
-                    "an address must not hold a user name or password".into(),
-                );
+                add(&address_path, "an address must not hold a user name or password".into());
             }
             if let Some(field) = model.extra_body.as_ref().and_then(secret_field) {
                 add(
@@ -340,14 +354,19 @@ impl RunConfig {
                     format!("`{field}` looks like a secret; secrets go in environment variables"),
                 );
             }
-            if family == BackendFamily::Http && model.model.is_empty() {
+            if model.is_http() && model.model.is_empty() {
                 add(&format!("model.{role}"), "needs the model's name".into());
             }
             let priced = model.price_in.is_some() && model.price_out.is_some();
             if self.limits.max_cost_usd_micros.is_some() && !model.is_simulated() && !priced {
                 add(
                     "limits.max_cost_usd",
-                    format!("needs model.{role}_price_in and model.{role}_price_out to be known"),
+                    format!(
+                        "no price of the {role}'s model {} is known, so that the cap could not hold: add one on the \
+                         page Settings → Prices or with `skillopt prices set`, or set model.{role}_price_in and \
+                         model.{role}_price_out",
+                        model.model
+                    ),
                 );
             }
         }
@@ -399,6 +418,10 @@ impl Reader<'_> {
             Value::Float(number) => Some(*number),
             _ => None,
         }
+    }
+
+    fn is_default(&self, path: &str) -> bool {
+        self.resolved.place(path).is_none_or(|place| *place == Place::default_value())
     }
 
     fn flag(&self, path: &str) -> bool {
@@ -463,6 +486,7 @@ impl Reader<'_> {
             meta_skill: self.flag("optimizer.use_meta_skill"),
             skill_aware: self.skill_aware(),
             rewrite_max_tokens: self.count("model.rewrite_max_completion_tokens").max(1),
+            rewrite_effort: Effort::parse(&self.text("model.rewrite_reasoning_effort")),
             max_context_tokens: self.count("model.optimizer_max_context_tokens"),
             prompts_dir: self.text("optimizer.prompts_dir"),
         }
@@ -470,10 +494,11 @@ impl Reader<'_> {
 
     fn slow_update(&self) -> SlowUpdateMode {
         let path = "optimizer.slow_update_gate_with_selection";
-        let is_default =
-            self.resolved.place(path).is_none_or(|place| *place == Place::default_value());
-        let gated =
-            if is_default { self.text("train.compat") != "python" } else { self.flag(path) };
+        let gated = if self.is_default(path) {
+            self.text("train.compat") != "python"
+        } else {
+            self.flag(path)
+        };
         match (self.flag("optimizer.use_slow_update"), gated) {
             (false, _) => SlowUpdateMode::Off,
             (true, true) => SlowUpdateMode::Gated,

@@ -2,6 +2,7 @@
 
 use super::{EventKind, Measured, RunEvent, RunPlan, StepSummary};
 use crate::json::{Fields, FromFields, JsonError, from_fields};
+use crate::outage::Outage;
 use crate::run::Phase;
 
 from_fields!(RunEvent, EventKind);
@@ -86,10 +87,23 @@ impl FromFields for EventKind {
             "tested" => {
                 Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
             }
+            "adapted" => {
+                Self::Adapted { role: fields.take("role")?, change: fields.take("change")? }
+            }
+            "endpoint_down" => Self::EndpointDown(Outage::from_fields(fields)?),
+            "endpoint_up" => endpoint_up(fields)?,
             "warning" => {
                 Self::Warning { code: fields.take("code")?, message: fields.take("message")? }
             }
             other => return Err(JsonError::unknown_tag("type", other)),
         })
     }
+}
+
+fn endpoint_up(fields: &mut Fields) -> Result<EventKind, JsonError> {
+    Ok(EventKind::EndpointUp {
+        endpoint: fields.take("endpoint")?,
+        model: fields.take("model")?,
+        since_ms: fields.take("since_ms")?,
+    })
 }

@@ -4,8 +4,9 @@ use super::start::preflight_role;
 use super::{Ports, TrainFailure, TrainInput};
 use crate::ctx::RunCtx;
 use crate::evaluate::{MeasureOrder, measure as measure_skill};
+use crate::outage::tell_outages;
 use crate::rollout::WhenBroken;
-use crate::run::Run;
+use crate::run::{Run, TrainError};
 use skillopt_domain::outcome::{OutcomeCounts, RolloutPurpose, RolloutSet};
 use skillopt_domain::run::Phase;
 use skillopt_domain::score::MeanScore;
@@ -73,6 +74,7 @@ pub async fn measure(
     let result = tokio::select! {
         result = result => result,
         never = ctx.abort_after_grace() => match never {},
+        error = tell_outages(ports) => Err(TrainError::Store(error)),
     };
     let (spend, active_ms) = (run.calls.meter.spend(), run.calls.meter.active_ms());
     match result {

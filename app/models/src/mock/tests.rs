@@ -42,11 +42,14 @@ pub(super) fn settings() -> ModelRole {
         timeout_s: 300.0,
         max_retries: 5,
         max_retry_after_s: 300.0,
+        total_timeout_s: 900.0,
         extra_body: None,
         price_in: None,
+        price_cached_in: None,
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,
+        provider: skillopt_domain::config::Provider::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use super::failure::{Again, Failure, classify, is_limit_notice};
 use super::folder::Folder;
 use super::heard::Heard;
 use super::process::{self, End, Launch};
+use crate::limiter::Patience;
 use crate::refusal::is_refusal;
 use crate::retry::backoff;
 use serde_json::Value;
@@ -21,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A preflight that fails should say so soon.
 const PREFLIGHT_RETRIES: u32 = 2;
+/// A program on this machine has no outages to wait for: its turn always comes.
+const PATIENCE: Patience = Patience { left: Duration::MAX, outage: None };
 const MOST_MESSAGE_CHARS: usize = 600;
 const MOST_NOISE_CHARS: usize = 200;
 
@@ -51,7 +54,8 @@ impl<'a> Call<'a> {
     pub(super) async fn run(&mut self) -> Result<ChatReply, ModelError> {
         let limiter = &self.model.limiter;
         loop {
-            let Some(permit) = self.cancel.run_until_cancelled(limiter.acquire()).await else {
+            let turn = self.cancel.run_until_cancelled(limiter.acquire(PATIENCE)).await;
+            let Some(Ok(permit)) = turn else {
                 return Err(self.cancelled());
             };
             self.attempts += 1;

@@ -21,6 +21,7 @@ use leptos::prelude::*;
 use skillopt_domain::api::{ConfigRow, ConfigView, WireRow};
 use skillopt_domain::config::{Origin, Place};
 use skillopt_domain::json::Json;
+use skillopt_domain::view::Adapted;
 
 #[component]
 pub(super) fn ConfigTab(run: RunState) -> impl IntoView {
@@ -54,7 +55,7 @@ fn Config(run: RunState, config: ConfigView) -> impl IntoView {
                     move || no_match(only_set, text).into_any(),
                 )}
             </div>
-            <aside class="split__side stack" data-gap="lg"><Wire wire=config.wire/><Prompts run/></aside>
+            <aside class="split__side stack" data-gap="lg"><Wire run wire=config.wire/><Prompts run/></aside>
         </div>
     }
 }
@@ -185,6 +186,7 @@ fn origin(place: &Place) -> impl IntoView + use<> {
         Origin::Default => ("minus", "default"),
         Origin::Base => ("copy", "base file"),
         Origin::File => ("file", "file"),
+        Origin::Prices => ("columns", "price table"),
         Origin::Environment => ("terminal", "environment"),
         Origin::Flag => ("tag", "flag"),
     };
@@ -199,7 +201,8 @@ fn origin(place: &Place) -> impl IntoView + use<> {
 }
 
 #[component]
-fn Wire(wire: Vec<WireRow>) -> impl IntoView {
+fn Wire(run: RunState, wire: Vec<WireRow>) -> impl IntoView {
+    let adapted = Memo::new(move || run.view.with(|view| view.adapted.clone()));
     let role = |row: WireRow| {
         let rows = identity_rows(&row.identity).into_iter().map(|(key, value)| {
             view! { <div class="checks__item"><Icon name="right"/><span class="mono">{key}</span><span class="mono path">{value}</span></div> }.into_any()
@@ -214,9 +217,30 @@ fn Wire(wire: Vec<WireRow>) -> impl IntoView {
     view! {
         <section aria-labelledby="wire-title">
             <div class="section__head"><h3 id="wire-title">"What goes on the wire"</h3><span>"no secrets"</span></div>
-            <div class="stack" data-gap="md">{wire.into_iter().map(role).collect_any()}</div>
+            <div class="stack" data-gap="md">
+                {wire.into_iter().map(role).collect_any()}
+                {move || {
+                    let adapted = adapted.get();
+                    (!adapted.is_empty()).then(|| changes(&adapted))
+                }}
+            </div>
         </section>
     }
+}
+
+/// What was changed about requests because a provider refused them as they were.
+fn changes(adapted: &[Adapted]) -> AnyView {
+    let row = |one: &Adapted| {
+        let role = fmt::capital(one.role.as_str());
+        view! { <div class="checks__item"><Icon name="check"/><span>{role}</span><span>{one.change.clone()}</span></div> }.into_any()
+    };
+    view! {
+        <div>
+            <b class="medium">"Changed, because the provider refused it otherwise"</b>
+            <div class="checks">{adapted.iter().map(row).collect_any()}</div>
+        </div>
+    }
+    .into_any()
 }
 
 /// The top level of a JSON object, each value in short.

@@ -1,10 +1,12 @@
 //! Each journal event as a sentence, with its icon and colour. Pure, tested.
 
 use super::epoch_words::memory_words;
+use super::outage_words::outage_row;
 use super::step_words::{counts_words, ranking_words};
 use super::update_words::{Item, budget_words, lr_words, rewrite_words};
 use crate::components::look::Look;
 use crate::fmt;
+use crate::time;
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::epoch::PairCategory;
 use skillopt_domain::event::{EventKind, Measured, RunPlan, StepSummary, TestedSkill};
@@ -12,7 +14,7 @@ use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::run::Phase;
 
 /// The words for filters, in the order of a run; also the `type` of the JSON.
-pub(crate) const TYPES: [&str; 21] = [
+pub(crate) const TYPES: [&str; 24] = [
     "status",
     "planned",
     "prompts_chosen",
@@ -34,6 +36,9 @@ pub(crate) const TYPES: [&str; 21] = [
     "meta_skill_written",
     "final_selected",
     "tested",
+    "adapted",
+    "endpoint_down",
+    "endpoint_up",
 ];
 
 /// The stable word of a kind.
@@ -60,6 +65,9 @@ pub(crate) fn type_word(kind: &EventKind) -> &'static str {
         EventKind::Gated { .. } => "gated",
         EventKind::StepFinished(_) => "step_finished",
         EventKind::Tested { .. } => "tested",
+        EventKind::Adapted { .. } => "adapted",
+        EventKind::EndpointDown(_) => "endpoint_down",
+        EventKind::EndpointUp { .. } => "endpoint_up",
         EventKind::Warning { .. } => "warning",
     }
 }
@@ -76,7 +84,9 @@ pub(crate) fn event_look(kind: &EventKind) -> (&'static str, &'static str) {
             (look.status, look.icon)
         }
         EventKind::StepFinished(step) => (Look::from(step.action).status, "check"),
-        EventKind::Warning { .. } => ("warning", "warning"),
+        EventKind::Warning { .. } | EventKind::EndpointDown(_) => ("warning", "warning"),
+        EventKind::EndpointUp { .. } => ("done", "check"),
+        EventKind::Adapted { .. } => ("idle", "sliders"),
         EventKind::Planned(_) => ("idle", "launch"),
         EventKind::PromptsChosen { .. } => ("idle", "file"),
         EventKind::PreflightPassed { .. } => ("done", "check"),
@@ -164,6 +174,14 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
             format!("{which} skill on the test split: {}.", measured_words(measured))
         }
         EventKind::Warning { message, .. } => message.clone(),
+        EventKind::Adapted { role, change } => {
+            format!("The {role}'s provider did not take a request as it was; now it {change}.")
+        }
+        EventKind::EndpointDown(outage) => outage_row(outage),
+        EventKind::EndpointUp { endpoint, model, since_ms } => {
+            let since = time::clock_seconds(*since_ms);
+            format!("{model} at {endpoint} answers again. It had not since {since}.")
+        }
         EventKind::LrDecided { step, decision } => {
             let said = lr_words(decision, Item::Proposal);
             format!("Step {step}, budget: {}{}", said.bold, said.rest)

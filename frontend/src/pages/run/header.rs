@@ -1,6 +1,7 @@
 //! The head of a run: name, state, facts, and what can be asked of it.
 
 use super::origin::ForkNeeded;
+use super::outage_words::{outage_title, outage_words};
 use super::parts::{run_needs_fork, run_origin};
 use super::rerun::Rerun;
 use super::state::RunState;
@@ -98,40 +99,52 @@ fn Facts(run: RunState) -> impl IntoView {
     }
 }
 
-/// Why the run is in its state, where there is something to say, and its warnings.
+/// Why the run is in its state, where there is something to say, endpoints that do not answer, and warnings.
 #[component]
 fn Detail(run: RunState) -> impl IntoView {
     let told = Memo::new(move || {
-        run.view.with(|view| (view.status, view.detail.clone(), view.warnings.clone()))
+        run.view.with(|view| {
+            (view.status, view.detail.clone(), view.warnings.clone(), view.outages.clone())
+        })
     });
     dynamic(move || {
-        let (status, detail, warnings) = told.get();
+        let (status, detail, warnings, outages) = told.get();
         let needs_words = matches!(
             status,
             RunStatus::Failed | RunStatus::Capped | RunStatus::Interrupted | RunStatus::Cancelled
         );
         let why = detail.filter(|_| needs_words).map(|detail| {
             let look = Look::from(status);
-            view! {
-                <div class="callout" data-status=look.status>
-                    <Icon name=look.icon/>
-                    <div>
-                        <span class="callout__title">{status_title(status)}</span>
-                        " "
-                        <span class="callout__text">{fmt::capital(&detail)}</span>
-                    </div>
-                </div>
-            }
+            callout(look.status, look.icon, status_title(status).to_owned(), fmt::capital(&detail))
+        });
+        let is_down = !outages.is_empty();
+        let outages = outages.iter().map(|outage| {
+            callout("warning", "warning", outage_title(outage), outage_words(outage))
         });
         let warnings = (!warnings.is_empty()).then(|| view! { <Warnings warnings/> }.into_any());
         let has_origin =
             run.imported.with_value(Option::is_some) || run.origin.with_value(Option::is_some);
         let origin = has_origin.then(|| run_origin::show(run));
-        if why.is_none() && warnings.is_none() && origin.is_none() {
+        if why.is_none() && warnings.is_none() && origin.is_none() && !is_down {
             return nothing();
         }
-        view! { <div class="stack run-detail">{origin}{why}{warnings}</div> }.into_any()
+        let outages = outages.collect_any();
+        view! { <div class="stack run-detail">{origin}{why}{outages}{warnings}</div> }.into_any()
     })
+}
+
+fn callout(status: &'static str, icon: &'static str, title: String, text: String) -> AnyView {
+    view! {
+        <div class="callout" data-status=status role="status">
+            <Icon name=icon/>
+            <div>
+                <span class="callout__title">{title}</span>
+                " "
+                <span class="callout__text">{text}</span>
+            </div>
+        </div>
+    }
+    .into_any()
 }
 
 #[component]

@@ -129,7 +129,6 @@ fn c89_values_that_would_hang_are_refused(#[case] path: &str, #[case] value: i64
 }
 
 #[rstest]
-#[case("model.reasoning_effort", text("high"))]
 #[case("env.max_turns", Value::Int(3))]
 fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Value) {
     let message = message(file(path, value));

@@ -1,7 +1,11 @@
 //! The typed configuration of one role's model.
 
 use super::Reader;
+use super::provider::Provider;
 use crate::config::backend::{BackendFamily, BackendKind};
+use crate::config::resolve::Resolved;
+use crate::config::value::Value;
+use crate::price::Price;
 use crate::spend::Role;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +28,7 @@ pub struct ModelRole {
     pub backend: BackendKind,
     /// The model's name.
     pub model: String,
-    /// Address of the API; empty for the mock.
+    /// Address of the API; empty for what has none.
     pub base_url: String,
     /// Environment variable with the key; empty for none.
     pub api_key_env: String,
@@ -36,6 +40,8 @@ pub struct ModelRole {
     pub token_limit_param: TokenLimitParam,
     /// Longest time of one attempt, in seconds.
     pub timeout_s: f64,
+    /// Longest time of one call with all its attempts and waits, in seconds.
+    pub total_timeout_s: f64,
     /// Further attempts after a failure that may pass.
     pub max_retries: u32,
     /// Longest wait that a provider may ask for, in seconds.
@@ -44,12 +50,18 @@ pub struct ModelRole {
     pub extra_body: Option<serde_json::Value>,
     /// Dollars for a million tokens read.
     pub price_in: Option<f64>,
+    /// Dollars for a million tokens that the provider had cached; those of other tokens when `None`.
+    #[serde(default)]
+    pub price_cached_in: Option<f64>,
     /// Dollars for a million tokens written.
     pub price_out: Option<f64>,
     /// Adds `X-SkillOpt-*` headers.
     pub send_headers: bool,
     /// For the mock: time to answer, in milliseconds.
     pub mock_latency_ms: u64,
+    /// What its service needs beyond that.
+    #[serde(default)]
+    pub provider: Provider,
 }
 
 impl ModelRole {
@@ -57,6 +69,24 @@ impl ModelRole {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.backend.is_simulated()
+    }
+
+    /// It is called over HTTP.
+    #[must_use]
+    pub fn is_http(&self) -> bool {
+        self.backend.spec().family == BackendFamily::Http
+    }
+
+    /// What it charges; `None` when that is not known.
+    #[must_use]
+    pub fn price(&self) -> Option<Price> {
+        Price::new(self.price_in, self.price_cached_in, self.price_out)
+    }
+
+    /// The model of a role in a checked config, whether the rest of it is complete or not.
+    #[must_use]
+    pub fn of(resolved: &Resolved, role: Role) -> Self {
+        Reader { resolved: &resolved.completed() }.role(role)
     }
 }
 
@@ -67,55 +97,76 @@ impl Reader<'_> {
         let for_both = || BackendKind::parse(&both).map(|kind| kind.for_role(role));
         let backend =
             BackendKind::parse(&own).or_else(for_both).unwrap_or(BackendKind::OpenaiCompatible);
-        let own_url = self.text(&format!("model.{role}_openai_compatible_base_url"));
-        let base_url = if own_url.is_empty() {
-            self.text("model.openai_compatible_base_url")
-        } else {
-            own_url
-        };
         let max_tokens = match role {
             Role::Target => self.count("env.max_completion_tokens"),
             Role::Optimizer => self.count("model.optimizer_max_completion_tokens"),
         };
-        let simulated = backend.is_simulated();
-        let stand_in = if backend == BackendKind::Replay { "replay" } else { "sim" };
-        let is_copilot = matches!(backend, BackendKind::CopilotChat | BackendKind::CopilotExec);
-        let of_copilot = format!("model.copilot_chat_{role}_model");
-        let own_model = if is_copilot { self.text(&of_copilot) } else { String::new() };
-        let model =
-            if own_model.is_empty() { self.text(&format!("model.{role}")) } else { own_model };
-        let timeout_of_copilot = self.float("model.copilot_chat_timeout").filter(|_| is_copilot);
-        let model = match (model.is_empty(), simulated) {
-            (true, true) => format!("{stand_in}-{role}"),
-            (true, false) => backend.spec().default_model.to_owned(),
-            (false, _) => model,
+        let of_service = |name: &str| self.of_service(role, backend, name);
+        let own = |name: &str| self.float(&format!("model.{role}_{name}"));
+        let timeout = format!("model.{role}_timeout_seconds");
+        let timeout_of_copilot =
+            self.float("model.copilot_chat_timeout").filter(|_| is_copilot(backend));
+        let longest = match of_service("max_tokens") {
+            Value::Int(most) => u32::try_from(most).unwrap_or(u32::MAX),
+            _ => u32::MAX,
         };
         ModelRole {
             backend,
-            model,
-            base_url: if backend.spec().family != BackendFamily::Http {
-                String::new()
-            } else {
-                base_url.trim_end_matches('/').to_owned()
-            },
+            model: self.model_name(role, backend),
+            base_url: self.address(role, backend),
             api_key_env: self.text(&format!("model.{role}_api_key_env")),
-            temperature: self.float(&format!("model.{role}_temperature")),
-            max_tokens,
+            temperature: own("temperature").or_else(|| float(&of_service("temperature"))),
+            max_tokens: max_tokens.min(longest),
             token_limit_param: match self.text("model.token_limit_param").as_str() {
                 "max_tokens" => TokenLimitParam::MaxTokens,
                 "max_completion_tokens" => TokenLimitParam::MaxCompletionTokens,
                 _ => TokenLimitParam::Auto,
             },
-            timeout_s: timeout_of_copilot
-                .or_else(|| self.float(&format!("model.{role}_timeout_seconds")))
+            timeout_s: float(&of_service("timeout_seconds"))
+                .filter(|_| self.is_default(&timeout))
+                .or(timeout_of_copilot)
+                .or_else(|| self.float(&timeout))
                 .unwrap_or(300.0),
+            total_timeout_s: self.float("model.total_timeout_seconds").unwrap_or(900.0),
             max_retries: self.count("model.max_retries"),
             max_retry_after_s: self.float("model.max_retry_after_seconds").unwrap_or(300.0),
             extra_body: self.json(&format!("model.{role}_extra_body")),
             price_in: self.float(&format!("model.{role}_price_in")),
+            price_cached_in: self.float(&format!("model.{role}_price_cached_in")),
             price_out: self.float(&format!("model.{role}_price_out")),
             send_headers: self.flag("model.send_skillopt_headers"),
             mock_latency_ms: self.seed("model.mock_latency_ms"),
+            provider: self.provider(role, backend),
         }
+    }
+
+    /// The name that is set, else the usual one of the backend; empty when one must be set.
+    fn model_name(&self, role: Role, backend: BackendKind) -> String {
+        let of_both = match backend {
+            BackendKind::MinimaxChat => self.text("model.minimax_model"),
+            _ => String::new(),
+        };
+        let usual = match backend {
+            BackendKind::Mock => format!("sim-{role}"),
+            BackendKind::Replay => format!("replay-{role}"),
+            other => other.spec().default_model.to_owned(),
+        };
+        let of_copilot = match is_copilot(backend) {
+            true => self.text(&format!("model.copilot_chat_{role}_model")),
+            false => String::new(),
+        };
+        let names = [of_copilot, self.text(&format!("model.{role}")), of_both, usual];
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+    }
+}
+
+fn is_copilot(backend: BackendKind) -> bool {
+    matches!(backend, BackendKind::CopilotChat | BackendKind::CopilotExec)
+}
+
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) => Some(*number),
+        _ => None,
     }
 }

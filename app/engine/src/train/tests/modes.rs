@@ -3,6 +3,7 @@
 use super::optimizer::{able, answer, section_of};
 use super::*;
 use serde_json::json;
+use skillopt_domain::config::Effort;
 use skillopt_domain::edit::EditStatus;
 
 const PATCH: (&str, &str) = ("optimizer.skill_update_mode", "patch");
@@ -262,6 +263,33 @@ async fn whole_texts_may_be_as_long_as_the_config_says() {
         world.optimizer.seen().into_iter().filter(|r| r.purpose == Purpose::AnalystFailure);
     let limits: Vec<_> = analysts.map(|request| request.max_tokens).collect();
     assert!(!limits.is_empty() && limits.iter().all(|limit| *limit == Some(777)));
+}
+
+#[tokio::test]
+async fn a_whole_skill_is_thought_about_as_hard_as_the_config_says() {
+    let world = World::with(target_reply, able);
+    let changes = [WHOLE_TEXTS, ("model.rewrite_reasoning_effort", "high")];
+    world.run(&input(&changes), Arc::default()).await.expect("done");
+    let efforts = |writes: bool| -> Vec<Option<Effort>> {
+        let seen = world.optimizer.seen().into_iter();
+        seen.filter(|request| {
+            let is_text = matches!(
+                request.purpose,
+                Purpose::AnalystFailure
+                    | Purpose::AnalystSuccess
+                    | Purpose::MergeFailure
+                    | Purpose::MergeSuccess
+                    | Purpose::MergeFinal
+            );
+            is_text == writes
+        })
+        .map(|request| request.effort)
+        .collect()
+    };
+    assert!(
+        !efforts(true).is_empty() && efforts(true).iter().all(|one| *one == Some(Effort::High))
+    );
+    assert!(efforts(false).iter().all(Option::is_none));
 }
 
 #[rstest]
