@@ -210,15 +210,10 @@ mod tests {
 
     #[test]
     fn c87_a_flag_of_a_later_feature_is_refused_unless_it_is_off() {
-        let off = train(&["--copilot_exec_allow_all_tools", "false"]);
+        let off = train(&["--max_turns", "1"]);
         assert!(off.load(&Environment::default(), &[]).is_ok());
-        let on =
-            train(&["--copilot_exec_allow_all_tools", "true"]).load(&Environment::default(), &[]);
-        assert!(
-            on.expect_err("refused")
-                .to_string()
-                .contains("--copilot-exec-allow-all-tools: model.copilot_exec_allow_all_tools")
-        );
+        let on = train(&["--max_turns", "3"]).load(&Environment::default(), &[]);
+        assert!(on.expect_err("refused").to_string().contains("--max-turns: env.max_turns"));
     }
 
     #[test]
