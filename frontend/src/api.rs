@@ -2,6 +2,7 @@
 
 mod compare;
 mod error;
+mod models;
 mod query;
 mod runs;
 mod schema;
@@ -9,6 +10,7 @@ mod setup;
 
 pub(crate) use compare::*;
 pub(crate) use error::ApiError;
+pub(crate) use models::*;
 pub(crate) use query::encode;
 pub(crate) use runs::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};

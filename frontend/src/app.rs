@@ -66,6 +66,7 @@ fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
         Route::Run => parts::run::show(run),
         Route::Launch => parts::launch::show(()),
         Route::Compare => parts::compare::show(()),
+        Route::Models => parts::models::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

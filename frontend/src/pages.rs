@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod launch;
+pub(crate) mod models;
 pub(crate) mod not_found;
 pub(crate) mod overview;
 pub(crate) mod run;

@@ -15,6 +15,7 @@ part!(overview, (), |()| view! { <pages::overview::OverviewPage/> }.into_any());
 part!(runs, (), |()| view! { <pages::runs::RunsPage/> }.into_any());
 part!(run, Memo<RunPath>, |path| view! { <pages::run::RunPage path/> }.into_any());
 part!(compare, (), |()| view! { <pages::compare::ComparePage/> }.into_any());
+part!(models, (), |()| view! { <pages::models::ModelsPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
@@ -30,6 +31,7 @@ pub(crate) fn fetch_for(path: &str) {
         }
         Route::Launch => launch::fetch(),
         Route::Compare => compare::fetch(),
+        Route::Models => models::fetch(),
         Route::Unknown => {}
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Decides nothing about training. One [`Hosting`] a process, shared by all its runs.
 
+mod backends;
 mod cassette;
 mod check;
 mod clock;

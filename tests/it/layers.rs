@@ -25,11 +25,12 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Technologies that one crate alone may name.
-const OWNERS: [(&str, &str); 5] = [
+const OWNERS: [(&str, &str); 6] = [
     ("sqlx", "skillopt-store"),
     ("reqwest", "skillopt-models"),
     ("axum", "skillopt-server"),
     ("clap", "skillopt-server"),
+    ("keyring", "skillopt-server"),
     ("leptos", "skillopt-frontend"),
 ];
 

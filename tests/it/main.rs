@@ -18,4 +18,5 @@ mod prompts;
 mod python_resume;
 mod replay;
 mod resume;
+mod secrets;
 mod training;

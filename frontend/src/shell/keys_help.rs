@@ -28,6 +28,7 @@ const GROUPS: [(&str, &[Row]); 4] = [
             ("Runs", &["g", "r"]),
             ("Compare", &["g", "c"]),
             ("Launch", &["g", "l"]),
+            ("Settings", &["g", "s"]),
         ],
     ),
     (

@@ -42,7 +42,7 @@ struct Row {
     act: Act,
 }
 
-fn commands() -> [Row; 6] {
+fn commands() -> [Row; 7] {
     let row = |icon, text: &str, end: &str, act| Row {
         group: "Commands",
         status: None,
@@ -57,6 +57,7 @@ fn commands() -> [Row; 6] {
         row("runs", "Open runs", "g r", Act::Go("/runs".into())),
         row("compare", "Compare runs", "g c", Act::Go("/compare".into())),
         row("plus", "Launch a new run", "g l", Act::Go("/launch".into())),
+        row("settings", "Models and their keys", "g s", Act::Go("/settings/models".into())),
         row("moon", "Change the theme", "Shift T", Act::TurnTheme),
         row("help", "Show keys", "?", Act::ShowKeys),
     ]

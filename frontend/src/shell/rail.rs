@@ -46,6 +46,7 @@ pub(super) fn Rail() -> impl IntoView {
             </a>
         }.into_any()
     });
+    let settings = move || is_current("/settings", &path.get()).then_some("page");
     let open_keys = move |_| {
         hide(rail);
         overlay.open(Overlay::Keys);
@@ -55,6 +56,10 @@ pub(super) fn Rail() -> impl IntoView {
             <a class="rail__brand" href="/"><Mark/>"SkillOpt"</a>
             {links.into_iter().collect_any()}
             <span class="rail__gap"></span>
+            <a class="rail__link" href="/settings/models" aria-current=settings>
+                <Icon name="settings"/>
+                "Settings"
+            </a>
             <button class="rail__link" type="button" on:click=handler(open_keys)>
                 <Icon name="help"/>
                 "Keys"

@@ -8,6 +8,7 @@ pub(crate) enum Route {
     Run,
     Launch,
     Compare,
+    Models,
     Unknown,
 }
 
@@ -21,6 +22,7 @@ impl Route {
             (Some("runs"), Some(_), _, None) => Self::Run,
             (Some("launch"), None, ..) => Self::Launch,
             (Some("compare"), None, ..) => Self::Compare,
+            (Some("settings"), None | Some("models"), None, _) => Self::Models,
             _ => Self::Unknown,
         }
     }
@@ -33,6 +35,7 @@ impl Route {
             Self::Run => "run",
             Self::Launch => "launch",
             Self::Compare => "compare",
+            Self::Models => "models",
             Self::Unknown => "unknown",
         }
     }
@@ -75,6 +78,10 @@ mod tests {
     #[case("/launch", Route::Launch)]
     #[case("/launch/now", Route::Unknown)]
     #[case("/compare", Route::Compare)]
+    #[case("/settings", Route::Models)]
+    #[case("/settings/models", Route::Models)]
+    #[case("/settings/models/x", Route::Unknown)]
+    #[case("/settings/other", Route::Unknown)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);

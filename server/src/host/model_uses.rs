@@ -48,7 +48,7 @@ impl Hosting {
                 }
             }
         }
-        Ok(Models { uses, notes: self.key_notes() })
+        Ok(Models { uses, notes: self.key_notes(), backends: self.backends() })
     }
 
     /// The config and the role that the id of a [`ModelUse`] names; `None` for one that names none.

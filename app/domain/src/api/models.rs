@@ -13,11 +13,27 @@ pub struct Models {
     pub uses: Vec<ModelUse>,
     /// Places of keys that were not read, and why.
     pub notes: Vec<String>,
+    /// All backends, in the order of their table.
+    pub backends: Vec<BackendReady>,
 }
 
 from_fields! { Models {
-    uses, notes
+    uses, notes, backends
 } }
+
+/// Whether a backend can be used on this machine as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BackendReady {
+    /// The word in configs.
+    pub name: String,
+    /// `ok`: it can; `warning`: something is missing that it usually needs.
+    pub state: CheckState,
+    /// What was found, or what is missing.
+    pub words: String,
+}
+
+from_fields! { BackendReady { name, state, words } }
 
 /// A model in a role, as some config has it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

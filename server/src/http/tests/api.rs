@@ -53,6 +53,8 @@ async fn openapi_describes_every_route() {
         "post /config/check",
         "post /config/import",
         "post /config/export",
+        "get /models",
+        "post /models/test",
         "get /models/endpoints",
         "post /adoptions/preview",
         "get /adoptions",

@@ -1,0 +1,139 @@
+//! Whether each backend can be used on this machine as it is: is its key there, or its program? Calls nothing and starts
+//! nothing.
+
+use super::Hosting;
+use crate::config::{Environment, key_variables};
+use skillopt_domain::api::{BackendReady, CheckState};
+use skillopt_domain::config::{BACKENDS, BackendFamily, BackendKind, BackendSpec};
+use std::path::{Path, PathBuf};
+
+impl Hosting {
+    /// All backends, in the order of their table.
+    pub(super) fn backends(&self) -> Vec<BackendReady> {
+        BACKENDS
+            .iter()
+            .map(|spec| {
+                let (state, words) = readiness(self.environment(), spec);
+                BackendReady { name: spec.name.to_owned(), state, words }
+            })
+            .collect()
+    }
+}
+
+fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
+    match spec.family {
+        BackendFamily::Simulated => (CheckState::Ok, "needs no key".to_owned()),
+        BackendFamily::Program => match program(spec.kind) {
+            Some(name) => match on_path(env, name) {
+                Some(path) => (CheckState::Ok, format!("found at {}", path.display())),
+                None => (CheckState::Warning, format!("`{name}` is not on the PATH")),
+            },
+            None => (CheckState::Warning, "its program is not known".to_owned()),
+        },
+        BackendFamily::Http => http(env, spec.kind),
+    }
+}
+
+fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
+    let family = family(kind);
+    let common = format!("{family}_API_KEY");
+    let of_family = key_variables().into_iter().filter(|name| name.contains(family));
+    let variables = std::iter::once(common.clone()).chain(of_family);
+    let found = variables.into_iter().find_map(|name| {
+        let place = env.find(&name)?.place;
+        Some(format!("{name} in {place}"))
+    });
+    match found {
+        Some(words) => (CheckState::Ok, words),
+        None if matches!(kind, BackendKind::OpenaiCompatible | BackendKind::QwenChat) => {
+            (CheckState::Ok, "no key found; a server on this machine needs none".to_owned())
+        }
+        None => (CheckState::Warning, format!("no key found, such as {common}")),
+    }
+}
+
+/// How the variables of a backend's key begin, after the role.
+fn family(kind: BackendKind) -> &'static str {
+    match kind {
+        BackendKind::OpenaiChat => "AZURE_OPENAI",
+        BackendKind::QwenChat => "QWEN_CHAT",
+        BackendKind::MinimaxChat => "MINIMAX",
+        BackendKind::AnthropicMessages => "ANTHROPIC",
+        _ => "OPENAI_COMPATIBLE",
+    }
+}
+
+/// The program of a backend, as it is found on the PATH.
+fn program(kind: BackendKind) -> Option<&'static str> {
+    match kind {
+        BackendKind::ClaudeChat | BackendKind::ClaudeCodeExec => Some("claude"),
+        BackendKind::CodexExec => Some("codex"),
+        BackendKind::CursorExec => Some("cursor-agent"),
+        BackendKind::CopilotChat | BackendKind::CopilotExec => Some("copilot"),
+        BackendKind::OpenaiChat
+        | BackendKind::OpenaiCompatible
+        | BackendKind::QwenChat
+        | BackendKind::MinimaxChat
+        | BackendKind::AnthropicMessages
+        | BackendKind::Mock
+        | BackendKind::Replay => None,
+    }
+}
+
+fn on_path(env: &Environment, name: &str) -> Option<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::split_paths(env.get("PATH")?);
+    folders.filter(|dir| dir.is_absolute()).map(|dir| dir.join(&name)).find(|path| can_run(path))
+}
+
+#[cfg(unix)]
+fn can_run(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn can_run(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(env: &Environment, kind: BackendKind) -> (CheckState, String) {
+        readiness(env, kind.spec())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_ready_when_it_can_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("codex");
+        std::fs::write(&path, "").expect("written");
+        let env = Environment::from_pairs([("PATH", &dir.path().display().to_string())]);
+        assert_eq!(of(&env, BackendKind::CodexExec).0, CheckState::Warning, "it cannot be run");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        let (state, words) = of(&env, BackendKind::CodexExec);
+        assert_eq!((state, words), (CheckState::Ok, format!("found at {}", path.display())));
+        assert_eq!(of(&env, BackendKind::CopilotChat).0, CheckState::Warning);
+        assert!(BACKENDS.iter().all(|spec| {
+            (spec.family == BackendFamily::Program) == program(spec.kind).is_some()
+        }));
+    }
+
+    #[test]
+    fn a_key_is_told_by_name_and_place() {
+        let env = Environment::from_pairs([("TARGET_OPENAI_COMPATIBLE_API_KEY", "sk-secret")]);
+        let (state, words) = of(&env, BackendKind::OpenaiCompatible);
+        assert_eq!(state, CheckState::Ok);
+        assert_eq!(words, "TARGET_OPENAI_COMPATIBLE_API_KEY in the environment");
+        assert_eq!(
+            of(&Environment::default(), BackendKind::AnthropicMessages).0,
+            CheckState::Warning
+        );
+        assert_eq!(of(&Environment::default(), BackendKind::Mock).0, CheckState::Ok);
+    }
+}
