@@ -46,71 +46,89 @@ fn main() -> ExitCode {
         Some(fault) => fault.as_str().unwrap_or_default(),
         None => script["fault"].as_str().unwrap_or_default(),
     };
-    let speech = Speech::of(&program);
     let answer = || match script["answer"].as_str() {
         Some(answer) => answer.to_owned(),
         None => wit::answer(&flags, &prompt),
     };
+    let secret = script["secret"].as_str().unwrap_or_default();
+    let fake = Fake { speech: Speech::of(&program), home: &home, secret };
     match fault {
         "" => {
-            speech.say_steps();
-            speech.say_answer(&answer());
+            fake.speech.say_steps();
+            fake.speech.say_answer(&answer());
             ExitCode::SUCCESS
         }
-        "empty" => {
-            speech.say_answer("");
-            ExitCode::SUCCESS
-        }
-        "exit" => {
-            complain("\u{1b}[31mTypeError: something broke\u{1b}[0m\n    at line 12");
-            ExitCode::from(7)
-        }
-        "secret" => {
-            complain(&format!("bad key {}", script["secret"].as_str().unwrap_or_default()));
-            ExitCode::from(1)
-        }
-        "login" => speech.fail("Invalid API key · Please run /login"),
-        "usage_limit" => speech.fail("You've hit your usage limit. Try again at 9:00 PM."),
-        "rate_limit" => speech.fail("API Error: 429 rate limit reached"),
-        "garbage" => {
-            say("Welcome! There is a new version.\n{not json\n[1, 2]");
-            ExitCode::SUCCESS
-        }
-        "cut" => {
-            speech.say_steps();
-            print(r#"{"type": "assistant", "mess"#);
-            ExitCode::SUCCESS
-        }
-        "hang" => {
-            std::thread::sleep(HANG);
-            ExitCode::SUCCESS
-        }
-        "hang_with_children" => {
-            start_stubborn_children(&home);
-            std::thread::sleep(HANG);
-            ExitCode::SUCCESS
-        }
-        "leave_child" => {
-            start_stubborn_children(&home);
-            speech.say_answer(&answer());
-            ExitCode::SUCCESS
-        }
-        "flood" => {
-            let line = format!("{}\n", json!({"type": "note", "text": "x".repeat(1 << 20)}));
-            for _ in 0..200 {
-                print(&line);
+        fault => fake.fail(fault),
+    }
+}
+
+/// A program that is about to fail.
+struct Fake<'a> {
+    speech: Speech,
+    home: &'a Path,
+    /// What it blurts out.
+    secret: &'a str,
+}
+
+impl Fake<'_> {
+    fn fail(&self, fault: &str) -> ExitCode {
+        let speech = self.speech;
+        match fault {
+            "empty" => {
+                speech.say_answer("");
+                ExitCode::SUCCESS
             }
-            ExitCode::SUCCESS
-        }
-        "litter" => {
-            let outside = Path::new("made-by-the-program.txt");
-            let written = std::fs::write(outside, "x");
-            speech.say_answer(if written.is_ok() { "littered" } else { "could not" });
-            ExitCode::SUCCESS
-        }
-        other => {
-            complain(&format!("no such fault: {other}"));
-            ExitCode::from(3)
+            "exit" => {
+                complain("\u{1b}[31mTypeError: something broke\u{1b}[0m\n    at line 12");
+                ExitCode::from(7)
+            }
+            "secret" => {
+                complain(&format!("bad key {}", self.secret));
+                ExitCode::from(1)
+            }
+            "login" => speech.fail("Invalid API key · Please run /login"),
+            "usage_limit" => speech.fail("You've hit your usage limit. Try again at 9:00 PM."),
+            "rate_limit" => speech.fail("API Error: 429 rate limit reached"),
+            "garbage" => {
+                say("Welcome! There is a new version.\n{not json\n[1, 2]");
+                ExitCode::SUCCESS
+            }
+            "cut" => {
+                speech.say_steps();
+                print(r#"{"type": "assistant", "mess"#);
+                ExitCode::SUCCESS
+            }
+            "hang" => {
+                std::thread::sleep(HANG);
+                ExitCode::SUCCESS
+            }
+            "hang_with_children" => {
+                start_stubborn_children(self.home);
+                std::thread::sleep(HANG);
+                ExitCode::SUCCESS
+            }
+            "leave_child" => {
+                start_stubborn_children(self.home);
+                speech.say_answer("<answer>42</answer>");
+                ExitCode::SUCCESS
+            }
+            "flood" => {
+                let line = format!("{}\n", json!({"type": "note", "text": "x".repeat(1 << 20)}));
+                for _ in 0..200 {
+                    print(&line);
+                }
+                ExitCode::SUCCESS
+            }
+            "litter" => {
+                let outside = Path::new("made-by-the-program.txt");
+                let written = std::fs::write(outside, "x");
+                speech.say_answer(if written.is_ok() { "littered" } else { "could not" });
+                ExitCode::SUCCESS
+            }
+            other => {
+                complain(&format!("no such fault: {other}"));
+                ExitCode::from(3)
+            }
         }
     }
 }

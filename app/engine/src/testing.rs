@@ -31,6 +31,7 @@ pub struct ScriptedModel {
     script: Box<Script>,
     seen: Mutex<Vec<ChatRequest>>,
     stall: Mutex<Option<(usize, Arc<Notify>)>>,
+    works_in_folder: bool,
 }
 
 impl ScriptedModel {
@@ -40,12 +41,30 @@ impl ScriptedModel {
         name: &str,
         script: impl Fn(&ChatRequest, &Sample) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::of(name, script, false))
+    }
+
+    /// As [`ScriptedModel::new`], for tasks that stand in a folder.
+    #[must_use]
+    pub fn in_folder(
+        name: &str,
+        script: impl Fn(&ChatRequest, &Sample) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self::of(name, script, true))
+    }
+
+    fn of(
+        name: &str,
+        script: impl Fn(&ChatRequest, &Sample) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
+        works_in_folder: bool,
+    ) -> Self {
+        Self {
             name: name.to_owned(),
             script: Box::new(script),
             seen: Mutex::default(),
             stall: Mutex::default(),
-        })
+            works_in_folder,
+        }
     }
 
     /// Answers `n` more requests and then none, as a dead process would; `stalled` is told then.
@@ -94,6 +113,10 @@ impl Model for ScriptedModel {
 
     fn is_simulated(&self) -> bool {
         true
+    }
+
+    fn works_in_folder(&self) -> bool {
+        self.works_in_folder
     }
 
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {

@@ -210,10 +210,11 @@ mod tests {
 
     #[test]
     fn c87_a_flag_of_a_later_feature_is_refused_unless_it_is_off() {
-        let off = train(&["--max_turns", "1"]);
+        let off = train(&["--codex_exec_use_sdk", "auto"]);
         assert!(off.load(&Environment::default(), &[]).is_ok());
-        let on = train(&["--max_turns", "3"]).load(&Environment::default(), &[]);
-        assert!(on.expect_err("refused").to_string().contains("--max-turns: env.max_turns"));
+        let on = train(&["--codex_exec_use_sdk", "sdk"]).load(&Environment::default(), &[]);
+        let message = on.expect_err("refused").to_string();
+        assert!(message.contains("--codex-exec-use-sdk: model.codex_exec_use_sdk"), "{message}");
     }
 
     #[test]

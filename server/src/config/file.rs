@@ -149,7 +149,7 @@ impl Source<'_> {
                 Node::Scalar(Value::Null) if SECTIONS.contains(&entry.key.as_str()) => {}
                 value if !is_structured && path_of_flat(&entry.key).is_some() => {
                     let path = path_of_flat(&entry.key).unwrap_or_default();
-                    self.set(path.to_owned(), entry.line, value, out);
+                    self.set(path, entry.line, value, out);
                 }
                 _ if SECTIONS.contains(&entry.key.as_str()) => {
                     let message = "is a section: expected keys with values under it";
@@ -160,7 +160,7 @@ impl Source<'_> {
                         let message = format!("stands outside the sections; write it as {path}");
                         out.problems.push(self.problem(&entry.key, entry.line, &message));
                     }
-                    None => self.set(entry.key, entry.line, value, out),
+                    None => self.set(&entry.key, entry.line, value, out),
                 },
             }
         }
@@ -169,13 +169,13 @@ impl Source<'_> {
     fn collect_section(&self, section: &str, children: Vec<Entry>, out: &mut FileSettings) {
         self.find_repeated(section, &children, out);
         for child in children {
-            self.set(format!("{section}.{}", child.key), child.line, child.value, out);
+            self.set(&format!("{section}.{}", child.key), child.line, child.value, out);
         }
     }
 
-    fn set(&self, path: String, line: Option<u32>, value: Node, out: &mut FileSettings) {
+    fn set(&self, path: &str, line: Option<u32>, value: Node, out: &mut FileSettings) {
         let place = self.place(line);
-        let path = canonical_path(&path).to_owned();
+        let path = canonical_path(path).to_owned();
         out.settings.push(Setting { path, value: value.into_value(), place });
     }
 

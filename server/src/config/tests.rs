@@ -236,6 +236,42 @@ fn c87_variables_of_real_models_do_not_reach_a_simulated_role() {
 }
 
 #[test]
+fn variables_of_programs_count_for_a_run_that_has_one() {
+    let env = Environment::from_pairs([
+        ("CODEX_CLI_BIN", "/opt/codex"),
+        ("CODEX_EXEC_NETWORK_ACCESS", "1"),
+        ("EXEC_EMPTY_RESPONSE_RETRIES", "3"),
+        ("OPENAI_COMPATIBLE_MODEL", "somebody-else"),
+    ]);
+    let get = |yaml: &str, path: &str| load_with(yaml, &env, &[]).expect("loads").get(path).clone();
+    let with = "model: {backend: codex}";
+    assert_eq!(get(with, "model.codex_exec_path"), text("/opt/codex"));
+    assert_eq!(get(with, "model.codex_exec_network_access"), Value::Bool(true));
+    assert_eq!(get(with, "model.exec_empty_response_retries"), Value::Int(3));
+    assert_eq!(get(with, "model.target"), Value::Null);
+    let without = "model: {backend: mock}";
+    assert_eq!(get(without, "model.codex_exec_path"), Value::Null);
+    // The other role may be served over HTTP.
+    let mixed = "model: {target_backend: codex_exec, optimizer_backend: openai_compatible}";
+    assert_eq!(get(mixed, "model.optimizer"), text("somebody-else"));
+    assert_eq!(get(mixed, "model.target"), Value::Null);
+}
+
+#[test]
+fn other_names_of_codex_keys_are_understood() {
+    let yaml = "model: {codex_bin: /opt/codex, sandbox: read-only}";
+    assert_eq!(read(yaml).get("model.codex_exec_path"), &text("/opt/codex"));
+    assert_eq!(read(yaml).get("model.codex_exec_sandbox"), &text("read-only"));
+    assert_eq!(read("codex_path: a/codex").get("model.codex_exec_path"), &text("a/codex"));
+    let flags = ["model.codex_sandbox=read-only", "codex_cli_bin=/opt/codex"];
+    let found = load_with("", &Environment::default(), &flags).expect("loads");
+    assert_eq!(found.get("model.codex_exec_sandbox"), &text("read-only"));
+    assert_eq!(found.get("model.codex_exec_path"), &text("/opt/codex"));
+    let wrong = refusal("model: {sandbox: none}");
+    assert!(wrong.contains("model.codex_exec_sandbox") && wrong.contains("run.yaml:1"), "{wrong}");
+}
+
+#[test]
 fn c87_the_environment_chooses_a_backend_and_one_that_cannot_play_the_role_is_told() {
     let env =
         Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "cursor_exec")]);

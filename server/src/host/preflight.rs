@@ -29,6 +29,12 @@ impl Hosting {
         });
         check.checks.extend(failed);
         let Ok(config) = run_config(resolved) else { return Preflight { checks: check.checks } };
+        check.checks.extend(config.dangers().into_iter().map(|danger| Check {
+            label: danger.path,
+            state: CheckState::Warning,
+            figure: String::new(),
+            detail: danger.message,
+        }));
         let (target, optimizer) = tokio::join!(
             self.test_call(&config, Role::Target, cancel),
             self.test_call(&config, Role::Optimizer, cancel)

@@ -299,6 +299,25 @@ async fn a_check_counts_tasks_and_calls_and_names_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn a_program_that_is_missing_stops_a_run_and_rights_beyond_need_are_told() {
+    let scene = Scene::new().await;
+    let wide = [
+        "model.target_backend=codex_exec",
+        "model.codex_exec_path=/nowhere/codex",
+        "model.codex_exec_sandbox=danger-full-access",
+    ];
+    let (config, cancel) = (scene.config(&wide), CancellationToken::new());
+    let check = scene.hosting.check(&config).await;
+    assert_eq!(check.problems[0].path, "model.codex_exec_path", "{:?}", check.problems);
+    assert!(check.problems[0].message.contains("/nowhere/codex is no program"));
+    let warned = |path: &str| check.warnings.iter().any(|warning| warning.path == path);
+    assert!(warned("model.codex_exec_sandbox"), "{:?}", check.warnings);
+    let checks = scene.hosting.preflight(&config, None, &cancel).await.checks;
+    let told = checks.iter().find(|check| check.label == "model.codex_exec_sandbox");
+    assert!(told.is_some_and(|check| check.detail.contains("without a sandbox")), "{checks:?}");
+}
+
+#[tokio::test]
 async fn a_preflight_calls_each_role_and_shows_what_failed() {
     let scene = Scene::new().await;
     let cancel = CancellationToken::new();

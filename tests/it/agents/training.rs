@@ -4,8 +4,11 @@ use super::scene::{ALL, Scene, program};
 use crate::binary::{Said, command};
 use anyhow::Context;
 use serde_json::{Value, json};
+use skillopt_domain::api::TrajectoryQuery;
 use skillopt_domain::config::BackendKind;
+use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::Role;
+use skillopt_store::Store;
 use std::path::Path;
 
 /// Trains on the sample for an epoch with a program in a role and the simulation in the other.
@@ -56,7 +59,43 @@ fn check(backend: BackendKind, role: Role) -> anyhow::Result<()> {
         };
         assert!(seen.iter().any(|seen| given(&seen)), "the target works with the trained skill");
     }
+    if seen.iter().any(|seen| seen["files"].get("task.md").is_some()) {
+        check_steps(&dir.path().join("data"), json["run_id"].as_str().context("the run")?)?;
+        let told = conversations(&dir.path().join("out"))?;
+        assert!(told.iter().all(|told| told.contains(r#""type": "tool_call""#)), "{:?}", told[0]);
+    }
     Ok(())
+}
+
+/// Every trajectory of the run shows what its agent did.
+fn check_steps(data_dir: &Path, run: &str) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let store = Store::open(data_dir).await?;
+        let run = RunId::parse(run).context("an id")?;
+        let page = store.trajectories(&run, &TrajectoryQuery::default()).await?;
+        assert!(!page.page.items.is_empty());
+        for row in page.page.items {
+            let trajectory = store.trajectory(&run, row.id).await?;
+            let steps = &trajectory.steps;
+            assert!(steps.iter().any(|step| step.result == "what stands in it"), "{steps:?}");
+        }
+        store.close().await;
+        Ok(())
+    })
+}
+
+fn conversations(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(conversations(&path)?);
+        } else if path.ends_with("conversation.json") {
+            found.push(std::fs::read_to_string(&path)?);
+        }
+    }
+    Ok(found)
 }
 
 /// One test for each, so that they run side by side.

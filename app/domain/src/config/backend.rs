@@ -15,7 +15,7 @@ pub enum BackendKind {
     OpenaiCompatible,
     /// Qwen models, whose thinking can be switched.
     QwenChat,
-    /// MiniMax, by region.
+    /// `MiniMax`, by region.
     MinimaxChat,
     /// Anthropic's Messages API.
     AnthropicMessages,
@@ -259,13 +259,16 @@ pub const BACKENDS: [BackendSpec; 15] = [
         .or(&["cursor", "cursor_agent"])
         .model("composer-2.5")
         .target_only(),
-    backend(Kind::CopilotChat, "copilot_chat", "GitHub Copilot, chat", Program, &[]).or(&[
-        "copilot",
-        "copilot_cli",
-        "github_copilot",
-    ]),
-    backend(Kind::CopilotExec, "copilot_exec", "GitHub Copilot, agent", Program, &[Workspace])
-        .target_only(),
+    backend(Kind::CopilotChat, "copilot_chat", "GitHub Copilot, chat", Program, &[ReasoningEffort])
+        .or(&["copilot", "copilot_cli", "github_copilot"]),
+    backend(
+        Kind::CopilotExec,
+        "copilot_exec",
+        "GitHub Copilot, agent",
+        Program,
+        &[ReasoningEffort, Workspace],
+    )
+    .target_only(),
     backend(Kind::PiChat, "pi_chat", "Pi, chat", Program, &[Usage]).or(&[
         "pi",
         "pi_cli",

@@ -15,6 +15,7 @@ use skillopt_domain::run::RunTransition;
 use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
+mod agents;
 mod contexts;
 mod epochs;
 mod folder;

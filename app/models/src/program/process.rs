@@ -48,7 +48,7 @@ const MOST_LINE: usize = 16 << 20;
 /// So much of stderr is kept, in bytes.
 const STDERR_TAIL: usize = 4096;
 /// How long output may still come when the program has ended: somebody it started may hold the pipe.
-const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN: Duration = Duration::from_secs(1);
 
 enum Event {
     Line(Vec<u8>),

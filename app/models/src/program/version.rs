@@ -1,7 +1,7 @@
 //! What a program says to `--version`: asked once for each file in a process, and again when the file has changed.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -56,8 +56,19 @@ fn ask(program: &Path, env: &[(String, String)]) -> Option<String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
     let deadline = Instant::now() + PATIENCE;
+    let mut child = loop {
+        match command.spawn() {
+            Ok(child) => break child,
+            // It is being replaced.
+            Err(err)
+                if err.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < deadline =>
+            {
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            Err(_) => return None,
+        }
+    };
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,

@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 use skillopt_domain::outcome::TaskOutcome;
 use skillopt_domain::score::{Score, TaskScore};
-use skillopt_engine::ports::Message;
+use skillopt_engine::ports::{AgentStep, Message};
 
 fn record(id: &str, outcome: Outcome, reply: &str) -> RolloutRecord {
     RolloutRecord {
@@ -90,6 +90,23 @@ async fn rollouts_have_rows_and_prediction_folders() {
     let roles: Vec<&Value> = conversation.iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["system", "user", "assistant", "system"]);
     assert_eq!(conversation[3]["content"], "[EVALUATION RESULT] expected: Ada");
+}
+
+#[test]
+fn what_an_agent_did_stands_in_its_conversation_as_calls_of_tools() {
+    let step =
+        AgentStep { kind: "command".into(), text: "cat task.md".into(), result: "Who?".into() };
+    let record = RolloutRecord { steps: vec![step], ..record("t", scored(), "Ada") };
+    let lines: serde_json::Value =
+        serde_json::from_str(&conversation(&record).expect("a text")).expect("JSON");
+    let expect = json!([
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "Who?"},
+        {"type": "tool_call", "cmd": "command: cat task.md", "obs": "Who?"},
+        {"role": "assistant", "content": "Ada"},
+        {"role": "system", "content": "[EVALUATION RESULT] expected: Ada"},
+    ]);
+    assert_eq!(lines, expect);
 }
 
 #[tokio::test]

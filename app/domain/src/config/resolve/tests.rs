@@ -96,7 +96,8 @@ fn c87_a_base_may_ask_for_what_is_not_built_when_a_stronger_source_does_not() {
 #[case("gradient.max_analyst_rounds", "it was retired")]
 #[case("train.steps_per_epoch", "it is computed from the data")]
 #[case("optimizer.meta_learning_rate", "no version of the system has used it")]
-#[case("env.exec_timeout", "only agents that run programs use it")]
+#[case("model.codex_exec_full_auto", "the sandbox and the approval policy say it")]
+#[case("env.exec_timeout", "the time limit of an agent is model.target_timeout_seconds")]
 fn c88_a_retired_key_warns_with_its_reason(#[case] path: &str, #[case] reason: &str) {
     let resolved = resolve(&[file(path, Value::Int(3))]).expect("accepted");
     let [warning] = &resolved.warnings[..] else { panic!("one: {:?}", resolved.warnings) };
@@ -136,10 +137,8 @@ fn later_features_are_refused_as_not_built(#[case] path: &str, #[case] value: Va
 
 #[test]
 fn later_features_are_accepted_when_off() {
-    let settings = [
-        file("model.copilot_exec_allow_all_tools", Value::Bool(false)),
-        file("env.max_turns", Value::Int(1)),
-    ];
+    let settings =
+        [file("model.codex_exec_use_sdk", text("cli")), file("env.max_turns", Value::Int(1))];
     assert!(resolve(&settings).is_ok());
 }
 

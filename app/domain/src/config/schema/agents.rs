@@ -46,6 +46,7 @@ pub(super) const KEYS: &[KeySpec] = &[
         Advanced,
         "How hard Codex thinks where a call does not say; as Codex is set up when empty.",
     ),
+    ignored("model.codex_exec_full_auto", "the sandbox and the approval policy say it"),
     off("model.codex_exec_use_sdk", &["", "auto", "cli"]),
     key(
         "model.codex_exec_network_access",

@@ -12,7 +12,7 @@ pub(super) const KEYS: &[KeySpec] = &[
     ignored("optimizer.meta_learning_rate", "no version of the system has used it"),
     // Not built.
     off("env.max_turns", &["", "1"]),
-    ignored("env.exec_timeout", "only agents that run programs use it"),
+    ignored("env.exec_timeout", "the time limit of an agent is model.target_timeout_seconds"),
     // Secrets.
     secret("model.api_key"),
     secret("model.openai_api_key"),

@@ -188,3 +188,43 @@ impl Reader<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::resolve::{Setting, resolve};
+    use crate::config::value::{Place, Value};
+
+    fn dangers(rows: &[(&str, &str)]) -> Vec<String> {
+        let set = |(path, value): &(&str, &str)| Setting {
+            path: (*path).to_owned(),
+            value: Value::Text((*value).to_owned()),
+            place: Place::flag("test"),
+        };
+        let base = [("env.split_dir", "x"), ("model.optimizer_backend", "mock")];
+        let settings: Vec<Setting> = base.iter().chain(rows).map(set).collect();
+        let config = RunConfig::from_resolved(&resolve(&settings).expect("valid")).expect("valid");
+        config.dangers().into_iter().map(|danger| danger.path).collect()
+    }
+
+    #[test]
+    fn nothing_is_dangerous_unless_it_is_set_and_used() {
+        let targets = ["codex_exec", "claude_code_exec", "cursor_exec", "copilot_exec", "mock"];
+        for target in targets {
+            assert_eq!(dangers(&[("model.target_backend", target)]), Vec::<String>::new());
+        }
+        let wide = [
+            ("codex_exec", "model.codex_exec_sandbox", "danger-full-access"),
+            ("codex_exec", "model.codex_exec_network_access", "true"),
+            ("claude_code_exec", "model.claude_code_exec_permission_mode", "bypassPermissions"),
+            ("claude_code_exec", "model.claude_code_exec_tools", "Read, Bash"),
+            ("claude_chat", "model.claude_setting_sources", "user"),
+            ("cursor_exec", "model.cursor_exec_sandbox", "disabled"),
+            ("copilot_exec", "model.copilot_exec_allow_all_tools", "true"),
+        ];
+        for (target, path, value) in wide {
+            assert_eq!(dangers(&[("model.target_backend", target), (path, value)]), [path]);
+            assert!(dangers(&[("model.target_backend", "mock"), (path, value)]).is_empty());
+        }
+    }
+}
