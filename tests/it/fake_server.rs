@@ -1,6 +1,7 @@
 //! A scripted server on loopback that speaks each API by its path and counts what reaches it. Its answers are those of the
 //! simulated models, so that a whole training run makes sense; faults are put in front of them.
 
+use crate::crowd::{Crowd, Rules, Tally};
 use crate::fake_wire::Wire;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -39,6 +40,7 @@ pub(crate) struct Seen {
 pub(crate) struct FakeServer {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+    crowd: Crowd,
     stop: CancellationToken,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -47,6 +49,7 @@ pub(crate) struct FakeServer {
 struct Shared {
     seen: Arc<Mutex<Vec<Seen>>>,
     fault: Fault,
+    crowd: Crowd,
     target: Arc<MockTarget>,
     optimizer: Arc<MockOptimizer>,
     latency: Duration,
@@ -60,12 +63,24 @@ impl FakeServer {
 
     /// A server that asks `fault` first and answers after `latency`.
     pub(crate) fn with(latency: Duration, fault: Fault) -> Self {
+        let rules = Rules { room: usize::MAX, retry_after_s: None, percent_refused: 0 };
+        Self::start_with(latency, fault, rules)
+    }
+
+    /// A server that takes as many calls as `rules` say and answers each after `latency`.
+    pub(crate) fn crowded(latency: Duration, rules: Rules) -> Self {
+        Self::start_with(latency, Arc::new(|_, _| None), rules)
+    }
+
+    fn start_with(latency: Duration, fault: Fault, rules: Rules) -> Self {
+        let crowd = Crowd::new(rules);
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
         let stop = CancellationToken::new();
         let role = mock_role();
         let shared = Shared {
             seen: Arc::clone(&seen),
             fault,
+            crowd: crowd.clone(),
             target: Arc::new(MockTarget::new(&role)),
             optimizer: Arc::new(MockOptimizer::new(&role)),
             latency,
@@ -87,7 +102,12 @@ impl FakeServer {
                 served.await.expect("served");
             });
         });
-        Self { url, seen, stop, thread: Some(thread) }
+        Self { url, seen, crowd, stop, thread: Some(thread) }
+    }
+
+    /// Who was answered and who was refused so far.
+    pub(crate) fn tally(&self) -> Tally {
+        self.crowd.tally()
     }
 
     /// All requests so far.
@@ -138,6 +158,10 @@ async fn answer(
     if let Some((status, body)) = (shared.fault)(&seen, number) {
         return (status, Json(body)).into_response();
     }
+    let _inside = match shared.crowd.enter() {
+        Ok(inside) => inside,
+        Err(refusal) => return *refusal,
+    };
     tokio::time::sleep(shared.latency).await;
     let sample = Sample { seed: 0, epoch: 0, repeat: 0, fresh: None };
     let cancel = CancellationToken::new();

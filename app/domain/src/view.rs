@@ -482,7 +482,9 @@ mod tests {
         };
         assert_eq!(shown(&view), [("b".to_owned(), 10), ("a".to_owned(), 20)]);
         let (endpoint, model) = ("http://x.example/v1".to_owned(), "b".to_owned());
-        view.apply(&at(4, EventKind::EndpointUp { endpoint, model, since_ms: 7 }));
+        let over = at(4, EventKind::EndpointUp { endpoint, model, since_ms: 7 });
+        let text = serde_json::to_string(&over).expect("JSON");
+        view.apply(&serde_json::from_str(&text).expect("the same event"));
         assert_eq!(shown(&view), [("a".to_owned(), 20)]);
         view.apply(&status(5, RunStatus::Interrupted));
         assert!(view.outages.is_empty(), "nobody waits any more");

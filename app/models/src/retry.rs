@@ -12,9 +12,10 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// How long the provider asks to wait, never less than it said. `None` when it does not say, or names a
-/// moment that has passed: then our own back-off applies.
+/// moment that has passed: then our own back-off applies. A date is read by the provider's clock, where it shows it.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let now = text("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
     let wait = text("retry-after-ms")
         .and_then(|value| duration(value, 1e-3))
         .or_else(|| text("retry-after").and_then(|value| seconds_or_date(value, now)))?;
@@ -83,6 +84,8 @@ mod tests {
     #[case::decimal("retry-after", "0.4", Some(400))]
     #[case::rounded_up("retry-after", "0.0001", Some(1))]
     #[case::date_ahead("retry-after", "Wed, 21 Oct 2015 07:28:03 GMT", Some(2_750))]
+    #[case::date_of_rfc_850("retry-after", "Wednesday, 21-Oct-15 07:28:03 GMT", Some(2_750))]
+    #[case::date_of_asctime("retry-after", "Wed Oct 21 07:28:03 2015", Some(2_750))]
     #[case::date_passed("retry-after", "Wed, 21 Oct 2015 07:27:00 GMT", None)]
     #[case::negative("retry-after", "-5", None)]
     #[case::zero("retry-after", "0", None)]
@@ -99,6 +102,14 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         assert_eq!(retry_after(&headers, now()), wait_ms.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn c44_a_date_is_read_by_the_clock_of_the_provider() {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", HeaderValue::from_static("Wed, 21 Oct 2015 09:00:20 GMT"));
+        headers.insert("date", HeaderValue::from_static("Wed, 21 Oct 2015 09:00:00 GMT"));
+        assert_eq!(retry_after(&headers, now()), Some(Duration::from_secs(20)));
     }
 
     #[test]

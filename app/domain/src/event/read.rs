@@ -91,15 +91,19 @@ impl FromFields for EventKind {
                 Self::Adapted { role: fields.take("role")?, change: fields.take("change")? }
             }
             "endpoint_down" => Self::EndpointDown(Outage::from_fields(fields)?),
-            "endpoint_up" => Self::EndpointUp {
-                endpoint: fields.take("endpoint")?,
-                model: fields.take("model")?,
-                since_ms: fields.take("since_ms")?,
-            },
+            "endpoint_up" => endpoint_up(fields)?,
             "warning" => {
                 Self::Warning { code: fields.take("code")?, message: fields.take("message")? }
             }
             other => return Err(JsonError::unknown_tag("type", other)),
         })
     }
+}
+
+fn endpoint_up(fields: &mut Fields) -> Result<EventKind, JsonError> {
+    Ok(EventKind::EndpointUp {
+        endpoint: fields.take("endpoint")?,
+        model: fields.take("model")?,
+        since_ms: fields.take("since_ms")?,
+    })
 }

@@ -107,6 +107,66 @@ async fn a_server_that_takes_three_at_once_is_kept_as_busy_as_by_three() {
     assert!(took <= by_three.mul_f64(1.15), "{took:?} instead of {by_three:?}");
 }
 
+/// A server that is not there until `back` and then answers; each call finds out within 10 ms.
+async fn ask_absent_server(limiter: &Limiter, sent: &AtomicUsize, back: Duration) {
+    loop {
+        let permit = acquire(limiter).await;
+        sent.fetch_add(1, Ordering::SeqCst);
+        limiter.timer.sleep(Duration::from_millis(10)).await;
+        if limiter.timer.monotonic() >= back {
+            return permit.answered();
+        }
+        permit.failed("connection refused", None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_server_is_away_one_call_tries_now_and_then_and_all_go_on_when_it_is_back() {
+    let (limiter, sent) = (limiter(16), AtomicUsize::new(0));
+    let start = limiter.timer.monotonic();
+    let calls =
+        (0..100).map(|_| ask_absent_server(&limiter, &sent, start + Duration::from_secs(20)));
+    join_all(calls).await;
+    // In flight when it went away: 16. Tries in vain after 1, 2, 4 and 8 seconds more.
+    assert_eq!(sent.load(Ordering::SeqCst), 100 + 16 + 4);
+    let took = limiter.timer.monotonic() - start;
+    assert!((31..33).contains(&took.as_secs()), "{took:?}");
+    assert!(limiter.outages().borrow().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_is_given_up_leaves_the_next_one_to_another_call() {
+    let limiter = limiter(4);
+    for _ in 0..3 {
+        acquire(&limiter).await.failed("connection refused", None);
+    }
+    let tries = acquire(&limiter).await;
+    let next = acquire(&limiter);
+    tokio::pin!(next);
+    assert!(futures::poll!(&mut next).is_pending());
+    assert_eq!(limiter.describe().waiting, 1);
+    drop(tries);
+    next.await.answered();
+    assert!(!limiter.is_down());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_longer_than_its_patience() {
+    let limiter = limiter(4);
+    let start = limiter.timer.monotonic();
+    for _ in 0..3 {
+        acquire(&limiter).await.failed("connection refused", None);
+    }
+    let held = acquire(&limiter).await;
+    let patience = Patience { left: Duration::from_secs(5), ..PATIENCE };
+    let gave_up = limiter.acquire(patience).await.unwrap_err();
+    assert_eq!(gave_up.down_for, Some(Duration::from_secs(6)));
+    held.failed("connection refused", None);
+    let short = Patience { outage: Some(Duration::from_secs(6)), ..PATIENCE };
+    limiter.acquire(short).await.unwrap_err();
+    assert_eq!(limiter.timer.monotonic() - start, Duration::from_secs(6), "it is known already");
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_limit_can_be_raised_and_lowered() {
     let limiter = limiter(2);

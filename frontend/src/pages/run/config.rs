@@ -216,11 +216,13 @@ fn Wire(run: RunState, wire: Vec<WireRow>) -> impl IntoView {
     view! {
         <section aria-labelledby="wire-title">
             <div class="section__head"><h3 id="wire-title">"What goes on the wire"</h3><span>"no secrets"</span></div>
-            <div class="stack" data-gap="md">{wire.into_iter().map(role).collect_any()}</div>
-            {move || {
-                let adapted = adapted.get();
-                (!adapted.is_empty()).then(|| changes(&adapted))
-            }}
+            <div class="stack" data-gap="md">
+                {wire.into_iter().map(role).collect_any()}
+                {move || {
+                    let adapted = adapted.get();
+                    (!adapted.is_empty()).then(|| changes(&adapted))
+                }}
+            </div>
         </section>
     }
 }

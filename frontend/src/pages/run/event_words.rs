@@ -1,7 +1,7 @@
 //! Each journal event as a sentence, with its icon and colour. Pure, tested.
 
 use super::epoch_words::memory_words;
-use super::outage_words::{outage_title, outage_words};
+use super::outage_words::outage_row;
 use super::step_words::{counts_words, ranking_words};
 use super::update_words::{Item, budget_words, lr_words, rewrite_words};
 use crate::components::look::Look;
@@ -177,9 +177,7 @@ pub(crate) fn event_words(kind: &EventKind) -> String {
         EventKind::Adapted { role, change } => {
             format!("The {role}'s provider did not take a request as it was; now it {change}.")
         }
-        EventKind::EndpointDown(outage) => {
-            format!("{} {}", outage_title(outage), outage_words(outage))
-        }
+        EventKind::EndpointDown(outage) => outage_row(outage),
         EventKind::EndpointUp { endpoint, model, since_ms } => {
             let since = time::clock_seconds(*since_ms);
             format!("{model} at {endpoint} answers again. It had not since {since}.")

@@ -143,6 +143,25 @@ async fn c46_a_body_that_never_ends_runs_into_the_time_out_of_each_attempt() {
 }
 
 #[tokio::test]
+async fn a_cancelled_call_closes_its_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let cancel = CancellationToken::new();
+    let came = cancel.clone();
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        assert!(read_request(&mut stream).await);
+        came.cancel();
+        stream.read(&mut [0; 16]).await
+    });
+    let model = build(&config(&base_url), &Endpoints::new()).unwrap();
+    let error = model.chat(&question(Purpose::Qa), &sample(), &cancel).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (ModelErrorKind::Cancelled, 1));
+    let last = tokio::time::timeout(Duration::from_secs(60), server).await.unwrap().unwrap();
+    assert!(!last.is_ok_and(|bytes| bytes > 0), "the server saw the end of the connection");
+}
+
+#[tokio::test]
 async fn c46_a_connection_that_breaks_is_made_anew() {
     let script =
         vec![(String::new(), Then::Close), (endless(), Then::Close), (answer(), Then::KeepOpen)];

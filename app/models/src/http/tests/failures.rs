@@ -72,7 +72,8 @@ async fn c37_a_login_page_ends_at_once() {
 #[case::milliseconds("retry-after-ms", "250", 250)]
 #[tokio::test]
 async fn c44_a_named_wait_is_kept(#[case] name: &str, #[case] value: &str, #[case] ms: u64) {
-    let busy = fails(429, "slow down").insert_header(name, value);
+    let date = "Wed, 21 Oct 2015 07:28:00 GMT";
+    let busy = fails(429, "slow down").insert_header(name, value).insert_header("date", date);
     let world = World::scripted(vec![busy, says("Paris")]).await;
     let reply = world.ask().await.unwrap();
     assert_eq!((reply.text.as_str(), reply.attempts), ("Paris", 2));

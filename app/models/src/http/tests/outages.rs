@@ -125,19 +125,20 @@ async fn c46_waits_and_attempts_of_a_call_end_with_its_total_time() {
 #[tokio::test]
 async fn the_state_of_an_endpoint_tells_its_errors_and_changes_and_no_key() {
     let unknown = fails(400, "Unsupported parameter: 'max_completion_tokens'");
-    let mut script = vec![unknown, says("Paris"), fails(429, "slow down")];
+    let busy = fails(429, "slow down");
+    let mut script = vec![unknown, says("Paris"), busy.clone(), busy];
     script.extend((0..12).map(|n| fails(500, &format!("error {n} of sk-geheim-123"))));
     let world = World::scripted(script).await;
     let model = world.model(|config| config.max_retries = 0);
     ask(&model).await.unwrap();
-    for _ in 0..13 {
+    for _ in 0..14 {
         ask(&model).await.unwrap_err();
     }
     let states = world.endpoints.states();
     assert_eq!(states.len(), 1);
     let state = &states[0];
     assert_eq!((state.address.as_str(), state.model.as_str()), (&*model.address.public, "small"));
-    assert_eq!((state.answers, state.refusals, state.in_flight, state.waiting), (1, 1, 0, 0));
+    assert_eq!((state.answers, state.refusals, state.in_flight, state.waiting), (1, 2, 0, 0));
     assert_eq!((state.limit_now, state.limit_configured), (7, 8));
     assert_eq!(state.adaptations, ["sends max_tokens"]);
     assert_eq!(state.key.as_ref().map(String::len), Some(16));
