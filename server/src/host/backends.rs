@@ -5,6 +5,7 @@ use super::Hosting;
 use crate::config::{Environment, key_variables};
 use skillopt_domain::api::{BackendReady, CheckState};
 use skillopt_domain::config::{BACKENDS, BackendFamily, BackendKind, BackendSpec};
+use skillopt_models::program_of;
 use std::path::{Path, PathBuf};
 
 impl Hosting {
@@ -37,7 +38,10 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
 fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
     let family = family(kind);
     let common = format!("{family}_API_KEY");
-    let of_family = key_variables().into_iter().filter(|name| name.contains(family));
+    let is_own = |name: &String| {
+        name.contains(family) || (kind == BackendKind::OpenaiChat && name == "OPENAI_API_KEY")
+    };
+    let of_family = key_variables().into_iter().filter(is_own);
     let variables = std::iter::once(common.clone()).chain(of_family);
     let found = variables.into_iter().find_map(|name| {
         let place = env.find(&name)?.place;
@@ -65,19 +69,7 @@ fn family(kind: BackendKind) -> &'static str {
 
 /// The program of a backend, as it is found on the PATH.
 fn program(kind: BackendKind) -> Option<&'static str> {
-    match kind {
-        BackendKind::ClaudeChat | BackendKind::ClaudeCodeExec => Some("claude"),
-        BackendKind::CodexExec => Some("codex"),
-        BackendKind::CursorExec => Some("cursor-agent"),
-        BackendKind::CopilotChat | BackendKind::CopilotExec => Some("copilot"),
-        BackendKind::OpenaiChat
-        | BackendKind::OpenaiCompatible
-        | BackendKind::QwenChat
-        | BackendKind::MinimaxChat
-        | BackendKind::AnthropicMessages
-        | BackendKind::Mock
-        | BackendKind::Replay => None,
-    }
+    program_of(kind).map(|program| program.name)
 }
 
 fn on_path(env: &Environment, name: &str) -> Option<PathBuf> {
