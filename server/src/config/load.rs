@@ -174,10 +174,15 @@ fn chosen_backend(role: Role, settings: &[Setting], flags: &[Setting]) -> Option
                 Some((place, _)) if place.origin > setting.place.origin => best,
                 _ => Some((&setting.place, &setting.value)),
             })
-            .map(|(_, value)| value.to_string())
+            .map(|(place, value)| (place.origin, value.to_string()))
     };
-    let for_both = || Some(BackendKind::parse(&chosen("model.backend")?)?.for_role(role));
-    chosen(&own).map_or_else(for_both, |word| BackendKind::parse(&word))
+    let both = chosen("model.backend");
+    // A weaker source's word of the role is overruled.
+    let own = chosen(&own).filter(|(origin, _)| both.as_ref().is_none_or(|both| *origin >= both.0));
+    match own {
+        Some((_, word)) => BackendKind::parse(&word),
+        None => Some(BackendKind::parse(&both?.1)?.for_role(role)),
+    }
 }
 
 fn is_blank(value: &Value) -> bool {

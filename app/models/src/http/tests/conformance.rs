@@ -542,7 +542,9 @@ async fn c44_each_dialect_honours_each_form_of_retry_after() {
     ];
     for dialect in &DIALECTS {
         for (name, value, least_ms) in forms {
-            let busy = dialect.fails(429, "rate_limit_error", "slow").insert_header(name, value);
+            let date = ("date", "Wed, 21 Oct 2015 07:28:00 GMT");
+            let busy = dialect.fails(429, "rate_limit_error", "slow");
+            let busy = busy.insert_header(name, value).insert_header(date.0, date.1);
             let (reply, world) = run(dialect, vec![busy, dialect.says(Says::text("Paris"))]).await;
             assert_eq!(reply.expect(dialect.name).attempts, 2);
             let waited = world.waits().iter().sum::<Duration>().as_millis();
