@@ -16,6 +16,7 @@ pub(crate) mod numbers;
 pub(crate) mod protected;
 pub(crate) mod ranges;
 pub(crate) mod run_cells;
+pub(crate) mod settings_head;
 pub(crate) mod spark;
 pub(crate) mod stages;
 pub(crate) mod states;

@@ -204,9 +204,9 @@ fn c47_a_cap_in_dollars_needs_prices_and_the_price_table_gives_them() -> anyhow:
     let said = short(dir.path(), &server, &["limits.max_cost_usd=100"])?;
     assert_eq!(said.code, 0, "{}", said.err);
     let summary = said.json()?;
-    // 100 tokens read and 10 written a call, at 10 and 100 dollars for a million.
+    // 60 tokens read, 40 from the cache and 10 written a call, at 10, 1 and 100 dollars for a million.
     let calls = spent(&summary)?[0].1;
-    assert_eq!(summary["cost_usd"], json!(calls as f64 * 0.002));
+    assert_eq!(summary["cost_usd"], json!(calls as f64 * 0.00164));
     assert!(number(&summary, "/forecast/cost_usd_micros/likely")? > 0);
 
     // A later price changes nothing that was counted; the run has its own.

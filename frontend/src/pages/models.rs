@@ -11,6 +11,7 @@ use crate::api;
 use crate::components::dynamic::CollectAny;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
+use crate::components::settings_head::SettingsHead;
 use crate::components::states::{SkeletonBlock, SkeletonRows};
 use crate::fmt;
 use crate::state::load::Load;
@@ -44,7 +45,7 @@ pub(crate) fn ModelsPage() -> impl IntoView {
 
 #[component]
 fn Head() -> impl IntoView {
-    view! { <div class="page-head" data-tight><div class="page-head__main"><h1>"Models"</h1></div></div> }
+    view! { <SettingsHead here="Models"/> }
 }
 
 #[component]

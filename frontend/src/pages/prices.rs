@@ -9,6 +9,7 @@ use crate::components::dynamic::{dynamic, nothing};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
+use crate::components::settings_head::SettingsHead;
 use crate::components::states::ErrorCallout;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
@@ -106,7 +107,7 @@ pub(crate) fn PricesPage() -> impl IntoView {
 #[component]
 fn Head() -> impl IntoView {
     view! {
-        <div class="page-head" data-tight><div class="page-head__main"><h1>"Prices"</h1></div></div>
+        <SettingsHead here="Prices"/>
         <p class="lede section__lede">
             "US dollars for a million tokens. A run takes its prices from here when it is made, and keeps them. "
             "A price in its config wins. A model without a row has an unknown cost, not none."
