@@ -77,7 +77,10 @@ pub struct ProgramModel {
     max_tokens: u32,
     dialect: Box<dyn Dialect>,
     env: ChildEnvironment,
+    /// Of one attempt.
     time_limit: Duration,
+    /// Of a call with all its attempts and waits.
+    total: Duration,
     max_retries: u32,
     empty_retries: u32,
     prices: Option<Price>,
@@ -114,6 +117,7 @@ impl ProgramModel {
             dialect,
             env,
             time_limit: time(config.timeout_s),
+            total: time(config.total_timeout_s),
             max_retries: config.max_retries,
             empty_retries: agents.empty_retries,
             prices: config.price(),

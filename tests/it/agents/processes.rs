@@ -56,6 +56,23 @@ async fn every_program_that_hangs_is_ended_by_its_time_limit() {
     }
 }
 
+#[tokio::test]
+async fn attempts_end_when_the_time_of_the_whole_call_is_over() {
+    let scene = Scene::with_fault("hang");
+    let settings = [
+        ("model.target_timeout_seconds", "0.4"),
+        ("model.total_timeout_seconds", "1"),
+        ("model.max_retries", "20"),
+    ];
+    let model = scene.model_with(BackendKind::CodexExec, Role::Target, &settings);
+    let request = request(&model, "What?");
+    let end = chat(&model, &request, &CancellationToken::new()).await;
+    let error = end.expect_err("it hangs");
+    assert_eq!(error.kind, Kind::Timeout);
+    assert!((1..=3).contains(&error.attempts), "{error:?}");
+    assert!(error.message.contains("a call may take 1 s in all"), "{error}");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_time_limit_ends_the_whole_tree_even_who_ignores_it_or_left_the_group() {

@@ -36,6 +36,8 @@ pub(super) struct Call<'a> {
     attempts: u32,
     failures: u32,
     empty_answers: u32,
+    /// Time of attempts and of waits between them.
+    spent: Duration,
     /// What attempts took that brought no answer.
     billed: Billed,
 }
@@ -46,8 +48,16 @@ impl<'a> Call<'a> {
         request: &'a ChatRequest,
         cancel: &'a CancellationToken,
     ) -> Self {
-        let billed = Billed::default();
-        Self { model, request, cancel, attempts: 0, failures: 0, empty_answers: 0, billed }
+        Self {
+            model,
+            request,
+            cancel,
+            attempts: 0,
+            failures: 0,
+            empty_answers: 0,
+            spent: Duration::ZERO,
+            billed: Billed::default(),
+        }
     }
 
     /// Runs to the end. May be dropped at any time: the process is killed, and nothing is kept.
@@ -78,9 +88,19 @@ impl<'a> Call<'a> {
                 attempt = self.attempts,
                 "call of a program failed"
             );
+            self.spent += start.elapsed();
             let Some(wait) = self.wait_after(&failure) else {
                 return Err(self.error(failure.kind, &failure.message));
             };
+            self.spent += wait;
+            if self.spent >= self.model.total {
+                let total = self.model.total.as_secs_f64();
+                let message = format!(
+                    "{}; a call may take {total} s in all (model.total_timeout_seconds)",
+                    failure.message
+                );
+                return Err(self.error(failure.kind, &message));
+            }
             let sleep = self.model.endpoints.timer().sleep(wait);
             if self.cancel.run_until_cancelled(sleep).await.is_none() {
                 return Err(self.cancelled());
@@ -131,7 +151,7 @@ impl<'a> Call<'a> {
             mark: (VARIABLE, &mark),
             folder: folder.work(),
             input,
-            time_limit: model.time_limit,
+            time_limit: model.time_limit.min(model.total.saturating_sub(self.spent)),
         };
         let mut heard = Heard::default();
         let ended = process::run(launch, self.cancel, |line| hear(model, line, &mut heard)).await;
