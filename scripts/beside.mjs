@@ -9,6 +9,7 @@ export const BESIDE = new Map([
   ["run_skill_adopt", "the dialog that adopts a version"],
   ["run_skill_blame", "what brought each line of a skill"],
   ["run_curves_menu", "the menu of a chart"],
+  ["run_curves_readout", "the values under the pointer"],
   ["run_curves_scores", "the score chart as a table"],
   ["run_curves_numbers", "a small chart as a table"],
   ["over_palette", "the palette"],

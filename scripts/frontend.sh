@@ -18,11 +18,14 @@ has_changed() {
 
 # build PROFILE FOLDER FLAG… : the folder below target/ that cargo gives the profile, and flags of dist.mjs.
 build() {
-  local profile=$1 folder=$2
+  local profile=$1 folder=$2 sources short=""
   shift 2
+  # Where something panicked is told without the place of the crates on this machine.
+  for sources in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do short+="'--remap-path-prefix=$sources=',"; done
   # RUSTFLAGS would hide those of .cargo/config.toml. --emit-relocs tells the splitter what refers to what.
   scripts/css.sh &&
-    env -u RUSTFLAGS cargo rustc $LOCKED --package skillopt-frontend --bin skillopt-frontend \
+    env -u RUSTFLAGS cargo rustc $LOCKED --config "target.wasm32-unknown-unknown.rustflags=[$short]" \
+      --package skillopt-frontend --bin skillopt-frontend \
       --target wasm32-unknown-unknown --profile "$profile" -- -Clink-arg=--emit-relocs &&
     node scripts/dist.mjs "$TARGET/wasm32-unknown-unknown/$folder/skillopt-frontend.wasm" "$DIST" "$@"
 }

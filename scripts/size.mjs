@@ -6,10 +6,8 @@ import { join } from "node:path";
 import { BESIDE } from "./beside.mjs";
 
 const dist = process.argv[2];
-// The goal for what opening a page loads, whichever page is opened first.
+// What opening a page may load, whichever page is opened first.
 const BUDGET = 300_000;
-// Until all pages meet it, this keeps them from growing: lower it with each gain.
-const CEILING = 320_000;
 
 if (!existsSync(join(dist, "index.html"))) {
   console.error("error: no dashboard in frontend/dist: build it first (make frontend)");
@@ -36,14 +34,12 @@ const filesOf = (part) => new Set(withParents(part).flatMap((one) => parts[one])
 
 console.log(`\n${kb(sum(first))}  ${String(first.length).padStart(2)} files  what every page loads`);
 let over = 0;
-let isHeld = true;
 for (const part of Object.keys(parts)) {
   const more = filesOf(part);
   if (BESIDE.has(part)) continue;
   const weight = sum(first) + sum(more);
   over += weight > BUDGET ? 1 : 0;
-  isHeld &&= weight <= CEILING;
-  const word = weight > CEILING ? "  OVER THE CEILING" : weight > BUDGET ? "  over budget" : "";
+  const word = weight > BUDGET ? "  OVER THE BUDGET" : "";
   console.log(`${kb(weight)}  ${String(first.length + more.size).padStart(2)} files  page ${part}${word}`);
 }
 // A run that goes on needs more on each of its tabs. No budget holds it, but it should not grow unseen.
@@ -58,7 +54,7 @@ for (const [part, when] of BESIDE) {
   console.log(`${kb(sum(more))}  ${String(more.length).padStart(2)} files  more for ${part}: ${when}`);
 }
 console.log(`dashboard: ${kb(sum(names)).trim()} in brotli in all; ${over} pages over the budget of ${BUDGET / 1000} kB a page`);
-if (!isHeld) {
-  console.error(`error: a page is over the ceiling of ${CEILING / 1000} kB`);
+if (over > 0) {
+  console.error(`error: a page is over the budget of ${BUDGET / 1000} kB; "A light page" in ARCHITECTURE.md says what to do`);
   process.exit(1);
 }

@@ -8,22 +8,21 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { BESIDE } from "./beside.mjs";
-import { renameImports, sections } from "./wasm.mjs";
+import { CODE, DATA, renameImports, sections } from "./wasm.mjs";
 
 // What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one. The tabs
 // of a page are near the budget and have less to spare.
-const REQUEST_BYTES = { page: 30_000, inner: 6_000 };
+const REQUEST_BYTES = { page: 10_000, inner: 2_000 };
 // What a page loads counts the more the heavier the page is, with this power: heavy ones are near the budget.
-const EMPHASIS = 2;
+const EMPHASIS = 3;
 // How much counts what is loaded by a part beside a page; what follows a run that goes on comes with the page.
 const BESIDE_SHARE = 0.1;
-const LIVE_SHARE = 0.3;
-// What every module weighs by being one.
-const FRAME_BYTES = 180;
+const LIVE_SHARE = 0.5;
 const FEATURES = ["bulk-memory", "mutable-globals", "multivalue", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
   (feature) => `--enable-${feature}`,
 );
-const SHRINK = ["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"];
+// No address that code counts from lies in the first kilobyte: that is the far end of the stack.
+const SHRINK = ["-Oz", "--low-memory-unused", "--strip-debug", "--strip-producers", "--strip-target-features"];
 const FIRST = "first";
 const LINK = "__wasm_split.js";
 // Where the modules of parts import memory, table and stack pointer from.
@@ -58,10 +57,10 @@ async function cut(compiled, dir) {
   };
 }
 
-/** How many bytes of a module are more than its frame and its names. */
+/** How many bytes of a module are code and data. The rest, most of it imports, is shared or gone once modules are joined. */
 function weightOf(bytes) {
-  const weighty = sections(bytes).filter(({ kind }) => kind !== 0);
-  return Math.max(weighty.reduce((sum, { body }) => sum + body.length, 0) - FRAME_BYTES, 1);
+  const weighty = sections(bytes).filter(({ kind }) => kind === CODE || kind === DATA);
+  return Math.max(weighty.reduce((sum, { body }) => sum + body.length, 0), 1);
 }
 
 /**

@@ -1,6 +1,8 @@
 // Reads and writes what scripts/split.mjs needs of the WebAssembly format.
 
 const IMPORTS = 2;
+export const CODE = 10;
+export const DATA = 11;
 
 /** An unsigned number as the format writes it. */
 function encode(number) {

@@ -37,6 +37,11 @@ async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResu
     post_text(path, body).await
 }
 
+async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
+    let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
+    read(ask(Request::put(&format!("{BASE}/{path}")), Some(body)).await?)
+}
+
 /// For actions without a body: an empty object, so that the content type check of the server holds.
 async fn post_empty<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
     post_text(path, "{}".to_owned()).await

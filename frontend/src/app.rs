@@ -67,6 +67,7 @@ fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
         Route::Launch => parts::launch::show(()),
         Route::Compare => parts::compare::show(()),
         Route::Models => parts::models::show(()),
+        Route::Prices => parts::prices::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -5,6 +5,7 @@ mod csv;
 pub(crate) mod export;
 mod export_menu;
 mod labels;
+mod marks;
 pub(crate) mod multiple;
 pub(crate) mod overlay;
 pub(crate) mod overlay_chart;

@@ -14,6 +14,7 @@ pub(crate) mod look;
 pub(crate) mod markdown;
 pub(crate) mod numbers;
 pub(crate) mod protected;
+pub(crate) mod ranges;
 pub(crate) mod run_cells;
 pub(crate) mod spark;
 pub(crate) mod stages;

@@ -5,5 +5,6 @@ pub(crate) mod launch;
 pub(crate) mod models;
 pub(crate) mod not_found;
 pub(crate) mod overview;
+pub(crate) mod prices;
 pub(crate) mod run;
 pub(crate) mod runs;

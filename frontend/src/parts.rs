@@ -16,6 +16,7 @@ part!(runs, (), |()| view! { <pages::runs::RunsPage/> }.into_any());
 part!(run, Memo<RunPath>, |path| view! { <pages::run::RunPage path/> }.into_any());
 part!(compare, (), |()| view! { <pages::compare::ComparePage/> }.into_any());
 part!(models, (), |()| view! { <pages::models::ModelsPage/> }.into_any());
+part!(prices, (), |()| view! { <pages::prices::PricesPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
@@ -32,6 +33,7 @@ pub(crate) fn fetch_for(path: &str) {
         Route::Launch => launch::fetch(),
         Route::Compare => compare::fetch(),
         Route::Models => models::fetch(),
+        Route::Prices => prices::fetch(),
         Route::Unknown => {}
     }
 }

@@ -1,4 +1,5 @@
-//! Text as a person searches it. In the browser its own functions do the work: Rust's tables of letters are large.
+//! Text as a person searches it, and numbers as one types them. In the browser its own functions do the work: Rust's
+//! tables of letters and of powers are large.
 
 /// In lower case, in whatever script.
 pub(crate) fn lower(text: &str) -> String {
@@ -7,4 +8,14 @@ pub(crate) fn lower(text: &str) -> String {
     } else {
         text.to_lowercase()
     }
+}
+
+/// The number that a text begins with.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let number = if cfg!(target_arch = "wasm32") {
+        js_sys::Number::parse_float(text)
+    } else {
+        text.parse().unwrap_or(f64::NAN)
+    };
+    Some(number).filter(|number| number.is_finite())
 }

@@ -9,10 +9,12 @@ mod derive;
 mod doctor;
 mod eval;
 mod follow;
+mod foresee;
 mod import;
 mod keys;
 mod narrate;
 mod output;
+mod prices;
 mod prompts;
 mod runs;
 mod runs_export;
@@ -93,6 +95,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Runs(args) => runs::run(args.command, &data_dir, output).await,
         Command::Config(args) => config::run(args.command, &data_dir, output),
         Command::Keys(args) => keys::run(args.command, &data_dir, output),
+        Command::Prices(args) => prices::run(args.command, &data_dir, output).await,
         Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
     };

@@ -22,7 +22,10 @@ pub use flags::{cfg_options, flag, form_changes, form_fields};
 pub use flat::{flat_json, flat_name, path_of_flat};
 pub use json_schema::json_schema;
 pub use keyring::Keyring;
-pub use load::{BadConfig, Sources, changed, from_yaml_text, load, run_config, without_foreign};
+pub use load::{
+    BadConfig, Sources, changed, check_but_prices, from_yaml_text, load, run_config,
+    without_foreign,
+};
 
 pub use role_key::{KeyPlace, RoleKey, role_key};
 

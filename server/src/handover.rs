@@ -3,10 +3,12 @@
 //! Our own folders name themselves relatively and keep what a step found even while it is under way. The Python
 //! system wants absolute paths, takes a score of exactly 0 for "unknown", does epochs again whose result files it does
 //! not find, and mixes what an unfinished step measured with the next candidate. So the copy holds finished steps and
-//! epochs only, and its `runtime_state.json` says where it stands. The run itself is never changed.
+//! epochs only, each attempt in a folder of its own, and its `runtime_state.json` says where it stands. The run itself is never changed.
 
 mod epochs;
+mod predictions;
 
+use crate::host::run_folder::predictions::FILE;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
@@ -246,7 +248,7 @@ fn read_json(path: &Path) -> Result<Option<Value>, HandoverError> {
     }
 }
 
-/// A folder with everything in it, links left out; nothing when there is none.
+/// A folder with everything in it, attempts as the Python system has them, links left out; nothing when there is none.
 fn copy_folder(source: &Path, target: &Path) -> Result<(), HandoverError> {
     let entries = match fs::read_dir(source) {
         Ok(entries) => entries,
@@ -259,6 +261,8 @@ fn copy_folder(source: &Path, target: &Path) -> Result<(), HandoverError> {
         let to = target.join(entry.file_name());
         if kind.is_dir() {
             copy_folder(&entry.path(), &to)?;
+        } else if kind.is_file() && entry.file_name() == FILE {
+            predictions::write(&entry.path(), &target.join("predictions"))?;
         } else if kind.is_file() {
             copy(&entry.path(), &to)?;
         }

@@ -19,10 +19,11 @@ mod model_uses;
 mod models;
 mod plain_file;
 mod preflight;
+mod prices;
 mod prompt_change;
 mod prompts;
 mod resume;
-mod run_folder;
+pub(crate) mod run_folder;
 mod sign_in;
 mod takeover;
 

@@ -14,6 +14,7 @@ mod launch;
 mod markdown;
 mod models;
 mod origin;
+mod prices;
 mod problem;
 mod prompts;
 mod router;

@@ -113,6 +113,7 @@ fn plan(n_selection: u32) -> RunPlan {
         target_simulated: true,
         optimizer_simulated: true,
         seed: 42,
+        forecast: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::binary::{Said, command};
 use anyhow::{Context, ensure};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::Path;
 
 const SKILL: &str = "data/searchqa_sample/SKILL.md";
@@ -41,6 +42,13 @@ fn an_evaluation_leaves_its_rows_and_a_summary_of_them() -> anyhow::Result<()> {
     let n = u32::try_from(rows.len())?;
     let mean = summary["hard"].as_f64().context("hard")?;
     ensure!((mean - hard / f64::from(n)).abs() < 1e-9, "{summary}");
+    let said = std::fs::read_to_string(out.join("predictions.jsonl"))?;
+    let said = said.lines().map(|line| {
+        let attempt: Value = serde_json::from_str(line)?;
+        ensure!(attempt["conversation"].as_array().is_some_and(|said| said.len() > 2), "{attempt}");
+        Ok(attempt["id"].as_str().context("an id")?.to_owned())
+    });
+    let mut said: HashSet<String> = said.collect::<anyhow::Result<_>>()?;
     for row in &rows {
         let id = row["id"].as_str().context("an id")?;
         ensure!(
@@ -49,7 +57,7 @@ fn an_evaluation_leaves_its_rows_and_a_summary_of_them() -> anyhow::Result<()> {
                 .all(|field| row[*field].as_str().is_some_and(|text| !text.is_empty())),
             "{row}"
         );
-        ensure!(out.join("predictions").join(id).join("conversation.json").exists(), "{id}");
+        ensure!(said.remove(id), "what was said about {id}");
     }
     Ok(())
 }

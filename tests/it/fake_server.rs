@@ -31,8 +31,6 @@ pub(crate) struct Seen {
     /// What signs in: the header's name and value.
     pub(crate) key: String,
     pub(crate) body: Value,
-    /// As the header has it; empty when none was sent.
-    pub(crate) authorization: String,
 }
 
 /// A running server; it stops when dropped.
@@ -148,7 +146,6 @@ async fn answer(
         place: uri.to_string(),
         key: key.unwrap_or_default(),
         body: body.clone(),
-        authorization: header("authorization").unwrap_or_default(),
     };
     let number = {
         let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);

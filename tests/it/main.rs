@@ -15,6 +15,7 @@ mod http_serve;
 mod layers;
 mod load;
 mod modes;
+mod money;
 mod origins;
 mod prompts;
 mod python_resume;

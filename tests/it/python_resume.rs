@@ -99,6 +99,22 @@ fn resume(folder: &Path) -> anyhow::Result<Resumed> {
     })
 }
 
+/// The Python trainer reflects on conversations that it reads by id, with the prompts beside them.
+fn every_attempt_can_be_reflected_on(rollout: &Path) -> anyhow::Result<()> {
+    let rows = read(&rollout.join("results.jsonl"))?;
+    ensure!(!rows.is_empty(), "no attempt in {}", rollout.display());
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row)?;
+        let folder = rollout.join("predictions").join(row["id"].as_str().context("an id")?);
+        let said: Value = serde_json::from_str(&read(&folder.join("conversation.json"))?)?;
+        ensure!(said.as_array().is_some_and(|said| said.len() > 2), "{}: {said}", folder.display());
+        for prompt in ["target_system_prompt.txt", "target_user_prompt.txt"] {
+            ensure!(!read(&folder.join(prompt))?.is_empty(), "{}: {prompt}", folder.display());
+        }
+    }
+    Ok(())
+}
+
 fn injected(skill: &str, content: &str) -> String {
     let mut body = skill.to_owned();
     while let Some((head, rest)) = body.split_once(START) {
@@ -170,6 +186,7 @@ fn the_python_trainer_goes_on_where_a_run_stopped() -> anyhow::Result<()> {
         assert_eq!(resumed.best, read(&run.join("best_skill.md"))?, "{name}: the best skill");
         ensure!(resumed.current_score > 0.0 && resumed.best_score > 0.0, "{name}: {resumed:?}");
         ensure!(resumed.mixed_in.is_empty(), "{name}: {:?}", resumed.mixed_in);
+        every_attempt_can_be_reflected_on(&copy.join("steps/step_0001/rollout"))?;
         let measured = rows.iter().filter(|row| row["selection_hard"].is_number());
         for row in measured {
             let hash = row["candidate_hash"].as_str().context("a hash")?;

@@ -101,6 +101,10 @@ fn c48_killed_at_any_phase_the_same_command_ends_in_the_same_bytes(
     );
     let answered = killer.answered.lock().unwrap_or_else(PoisonError::into_inner).len();
     assert_eq!(answered, whole_server.seen().len(), "a request was paid twice (killed: {died})");
+    let calls = &resumed.json()?["calls"];
+    let counted = calls["target"].as_u64().zip(calls["optimizer"].as_u64());
+    let counted = counted.map(|(target, optimizer)| target + optimizer);
+    assert_eq!(counted, u64::try_from(answered).ok(), "what the killed process paid for counts");
     Ok(())
 }
 

@@ -38,7 +38,7 @@ fn echoing() -> FakeServer {
     FakeServer::with(
         Duration::ZERO,
         Arc::new(|seen: &Seen, number| {
-            let key = seen.authorization.trim_start_matches("Bearer ").to_owned();
+            let key = seen.key.trim_start_matches("authorization: Bearer ").to_owned();
             let error = |status, message: String, kind: &str| {
                 Some((status, json!({"error": {"message": message, "type": kind}})))
             };
@@ -178,8 +178,8 @@ fn no_planted_key_is_left_anywhere_after_a_run_whose_servers_echo_them() -> anyh
     let (target, optimizer): (Vec<&Seen>, Vec<&Seen>) =
         sent.iter().filter(|seen| seen.purpose != "preflight").partition(of_target);
     ensure!(target.len() > 40 && optimizer.len() > 3, "{} and {}", target.len(), optimizer.len());
-    ensure!(target.iter().all(|seen| seen.authorization == format!("Bearer {TARGET}")));
-    ensure!(optimizer.iter().all(|seen| seen.authorization == format!("Bearer {OPTIMIZER}")));
+    ensure!(target.iter().all(|seen| seen.key == format!("authorization: Bearer {TARGET}")));
+    ensure!(optimizer.iter().all(|seen| seen.key == format!("authorization: Bearer {OPTIMIZER}")));
 
     let mut found = Vec::new();
     let mut look = |what: &str, said: &Said| {

@@ -11,6 +11,7 @@ pub use models::*;
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
 use crate::event::{RunEvent, StepSummary};
+use crate::forecast::RunForecast;
 use crate::hash::Sha256Hex;
 use crate::ids::{AdoptionId, RunId};
 use crate::import::ImportOrigin;
@@ -18,6 +19,7 @@ use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::markdown::RenderedSkill;
 use crate::origin::{LaunchOrigin, RunOrigin};
 use crate::outcome::{Outcome, OutcomeFilter, RolloutPurpose};
+use crate::price::PriceRow;
 use crate::run::{Phase, RunStatus};
 use crate::score::MeanScore;
 use crate::skill::{Eol, SkillWarning};
@@ -265,6 +267,17 @@ pub struct ConfigCheck {
     pub differences: Vec<ConfigDifference>,
 }
 
+/// `PUT /prices`: other rows in the place of those of a version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PriceUpdate {
+    /// The version that was changed.
+    pub version: u64,
+    /// All rows.
+    pub rows: Vec<PriceRow>,
+}
+
 /// One line of a preflight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -310,11 +323,14 @@ pub struct Forecast {
     pub target_calls_max: u64,
     /// Optimizer calls at most.
     pub optimizer_calls_max: u64,
+    /// What it will likely come to.
+    #[serde(default)]
+    pub estimate: RunForecast,
 }
 
 from_fields! { Forecast {
     n_train, n_selection, n_test, steps_per_epoch, total_steps, target_calls_max,
-    optimizer_calls_max
+    optimizer_calls_max; or default: estimate
 } }
 
 /// `POST /preflight`: one test call a role, besides the checks.

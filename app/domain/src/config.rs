@@ -5,6 +5,7 @@
 mod backend;
 mod difference;
 mod modes;
+mod priced;
 mod resolve;
 mod schema;
 mod secret_name;

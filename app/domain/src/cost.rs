@@ -1,7 +1,9 @@
-//! What the parts of a run took: calls, tokens, money and time by stage. The rows add up to the run's spend.
+//! What the parts of a run took: calls, tokens, money and time by stage. The rows add up to the run's spend. And what was
+//! paid for steps by what became of them.
 
 use crate::run::Stage;
 use crate::spend::SpendByRole;
+use crate::verdict::Action;
 use crate::view::RunView;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +78,88 @@ pub struct PartCost {
     pub spend: SpendByRole,
 }
 
+/// What became of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum StepFate {
+    /// Its candidate stayed.
+    Accepted,
+    /// Its candidate was rejected.
+    Rejected,
+    /// It had no candidate.
+    Skipped,
+    /// Too much failed for a decision.
+    Undecided,
+}
+
+impl StepFate {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Accepted, Self::Rejected, Self::Skipped, Self::Undecided];
+}
+
+impl From<Action> for StepFate {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Accept | Action::AcceptNewBest | Action::ForceAccept => Self::Accepted,
+            Action::Reject => Self::Rejected,
+            Action::SkipNoPatches | Action::SkipNoChange | Action::SkipNoRewrite => Self::Skipped,
+            Action::Inconclusive => Self::Undecided,
+        }
+    }
+}
+
+/// What the steps with one fate took together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FateCost {
+    /// What became of them.
+    pub fate: StepFate,
+    /// How many there are.
+    pub n_steps: u32,
+    /// Wall time in milliseconds.
+    pub wall_ms: u64,
+    /// Calls, tokens, money.
+    pub spend: SpendByRole,
+}
+
 impl RunView {
+    /// What steps took by their fate, in the order of [`StepFate::ALL`]; only fates that steps had.
+    #[must_use]
+    pub fn fate_rows(&self) -> Vec<FateCost> {
+        let of = |fate| self.fates.iter().filter(move |row: &&FateCost| row.fate == fate);
+        StepFate::ALL.into_iter().flat_map(of).copied().collect()
+    }
+
+    /// What one accepted step cost in millionths of a US dollar, all steps paid for; `None` without an accepted step, or
+    /// while any call has no known price.
+    #[must_use]
+    pub fn cost_per_accepted_step(&self) -> Option<u64> {
+        let accepted = self.fates.iter().find(|row| row.fate == StepFate::Accepted)?.n_steps;
+        let mut all = SpendByRole::default();
+        for row in &self.fates {
+            all += row.spend;
+        }
+        Some(all.total().known_cost_usd_micros()? / u64::from(accepted.max(1)))
+    }
+
+    /// Adds a finished step.
+    pub(crate) fn add_fate(&mut self, fate: StepFate, wall_ms: u64, spend: SpendByRole) {
+        let at = self.fates.iter().position(|row| row.fate == fate).unwrap_or_else(|| {
+            self.fates.push(FateCost {
+                fate,
+                n_steps: 0,
+                wall_ms: 0,
+                spend: SpendByRole::default(),
+            });
+            self.fates.len() - 1
+        });
+        let row = &mut self.fates[at];
+        row.n_steps += 1;
+        row.wall_ms += wall_ms;
+        row.spend += spend;
+    }
+
     /// Time and spend by part, in the order of [`CostPart::ALL`]. What no part accounts for is the row
     /// [`CostPart::Other`], so that the rows add up to [`RunView::spend`].
     #[must_use]
@@ -148,6 +231,28 @@ mod tests {
         view.add_cost(CostPart::Baseline, 1, spend(3, 1));
         assert_eq!(view.cost_rows().len(), 1);
         assert_eq!(RunView::default().cost_rows(), []);
+    }
+
+    #[test]
+    fn steps_are_priced_by_what_became_of_them() {
+        let mut view = RunView::default();
+        let paid = |calls| {
+            let mut spend = spend(calls, 0);
+            spend.target.cost_usd_micros = 100 * calls;
+            spend
+        };
+        assert_eq!(view.cost_per_accepted_step(), None, "no step was accepted");
+        view.add_fate(Action::Reject.into(), 5, paid(3));
+        view.add_fate(Action::AcceptNewBest.into(), 7, paid(2));
+        view.add_fate(Action::Accept.into(), 1, paid(1));
+        let rows: Vec<_> =
+            view.fate_rows().iter().map(|row| (row.fate, row.n_steps, row.wall_ms)).collect();
+        assert_eq!(rows, [(StepFate::Accepted, 2, 8), (StepFate::Rejected, 1, 5)]);
+        assert_eq!(view.cost_per_accepted_step(), Some(300));
+        let mut unpriced = paid(1);
+        unpriced.optimizer.unpriced_calls = 1;
+        view.add_fate(StepFate::Skipped, 1, unpriced);
+        assert_eq!(view.cost_per_accepted_step(), None, "unknown is not zero");
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use crate::config::PairPolicy;
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
-use crate::spend::SpendByRole;
+use crate::spend::{SpendByRole, Spent};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -228,4 +228,7 @@ pub struct FinalSelection {
     pub version: u32,
     /// One sentence: why.
     pub reason: String,
+    /// What the look took, where the last skill was measured for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Spent>,
 }

@@ -8,6 +8,7 @@ mod read;
 use crate::config::LrControl;
 use crate::edit::{Edit, EditReport};
 use crate::epoch::{Comparison, FinalSelection, MetaSkill, SlowUpdate};
+use crate::forecast::RunForecast;
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
 use crate::json::from_fields;
@@ -273,12 +274,15 @@ pub struct RunPlan {
     pub optimizer_simulated: bool,
     /// `train.seed`.
     pub seed: u64,
+    /// What it will come to, as it was foreseen; `None` in runs of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<RunForecast>,
 }
 
 from_fields! { RunPlan {
     benchmark, n_train, n_selection, n_test, epochs, steps_per_epoch, total_steps, data,
     initial_skill, initial_tokens, target_model, optimizer_model, target_simulated,
-    optimizer_simulated, seed
+    optimizer_simulated, seed; or default: forecast
 } }
 
 /// A skill's score with the set that proves it.

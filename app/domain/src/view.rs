@@ -1,6 +1,6 @@
 //! The one fold: a run's events become the view that store, server and browser share.
 
-use crate::cost::{CostPart, PartCost};
+use crate::cost::{CostPart, FateCost, PartCost};
 use crate::epoch::{Comparison, EpochAction, FinalSelection, MetaSkill, SlowUpdate};
 use crate::event::{EventKind, Measured, Progress, RunEvent, RunPlan, StepSummary, TestedSkill};
 use crate::hash::Sha256Hex;
@@ -67,6 +67,9 @@ pub struct RunView {
     /// What the parts of the run took, as far as they are finished; see [`RunView::cost_rows`].
     #[serde(default)]
     pub costs: Vec<PartCost>,
+    /// What finished steps took by what became of them; see [`RunView::fate_rows`].
+    #[serde(default)]
+    pub fates: Vec<FateCost>,
     /// When the first engine took it, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: Option<u64>,
     /// When it ended.
@@ -87,8 +90,8 @@ from_fields! { RunView {
     status, detail, plan, phase, progress, baseline, test_initial, test_best, steps,
     n_steps, n_accepted, n_rejected, n_skipped, n_inconclusive, best, versions, spend,
     started_at_ms, ended_at_ms, warnings, seq;
-    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs, outages,
-    adapted
+    or default: test_last, comparisons, slow_updates, meta_skills, final_selection, costs, fates,
+    outages, adapted
 } }
 
 /// A change to the requests of a role.
@@ -163,6 +166,7 @@ impl Default for RunView {
             versions: Vec::new(),
             spend: SpendByRole::default(),
             costs: Vec::new(),
+            fates: Vec::new(),
             started_at_ms: None,
             ended_at_ms: None,
             warnings: Vec::new(),
@@ -319,6 +323,8 @@ impl RunView {
         for cost in &step.stages {
             self.add_cost(cost.stage.into(), cost.wall_ms, cost.spend);
         }
+        let wall_ms = step.stages.iter().map(|cost| cost.wall_ms).sum();
+        self.add_fate(step.action.into(), wall_ms, step.spend);
         self.steps.push(step.clone());
     }
 
@@ -375,6 +381,9 @@ impl RunView {
     }
 
     fn select_finally(&mut self, selection: &FinalSelection) {
+        if let Some(cost) = selection.cost {
+            self.add_cost(CostPart::FinalTest, cost.wall_ms, cost.spend);
+        }
         if selection.promoted {
             self.best = Some(BestSkill {
                 step: selection.best_step,

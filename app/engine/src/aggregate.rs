@@ -76,7 +76,7 @@ pub(crate) async fn aggregate(
 }
 
 /// Merge calls of one side over all levels.
-fn calls_of(mut patches: usize, group: usize) -> usize {
+pub(crate) fn calls_of(mut patches: usize, group: usize) -> usize {
     let mut calls = 0;
     while patches > 1 {
         calls += patches / group + usize::from(patches % group > 1);

@@ -97,7 +97,7 @@ fn limited(n: u32, limit: u32) -> u32 {
 }
 
 /// Initial and best skill, and the last one where skills may stay that did not win.
-fn tested_skills(config: &RunConfig) -> u64 {
+pub(crate) fn tested_skills(config: &RunConfig) -> u64 {
     let keeps_losers =
         !config.evaluation.use_gate || config.optimizer.slow_update == SlowUpdateMode::Forced;
     if keeps_losers { 3 } else { 2 }
@@ -105,14 +105,15 @@ fn tested_skills(config: &RunConfig) -> u64 {
 
 /// How often something happens between epochs. The first epoch has nothing to compare with, and the memory of the
 /// last one would have no reader.
-struct EpochEnds {
-    slow_updates: u64,
-    memories: u64,
-    comparisons: u64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EpochEnds {
+    pub(crate) slow_updates: u64,
+    pub(crate) memories: u64,
+    pub(crate) comparisons: u64,
 }
 
 impl EpochEnds {
-    fn of(config: &RunConfig) -> Self {
+    pub(crate) fn of(config: &RunConfig) -> Self {
         let later = u64::from(config.train.num_epochs.saturating_sub(1));
         let slow = config.optimizer.slow_update != SlowUpdateMode::Off;
         let slow_updates = if slow { later } else { 0 };

@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
+/// A model that answered with nothing is asked so often again. Each answer is paid for, so that each has to be admitted.
+const EMPTY_RETRIES: u32 = 2;
+
 /// Changes when the meaning of a key changes, so that old records are never served for new questions.
 const KEY_VERSION: u32 = 1;
 
@@ -149,16 +152,24 @@ impl Calls {
         sample: &Sample,
     ) -> Result<Answer, CallError> {
         let key = self.key_of(role, request, sample);
+        let mut empty_replies = 0;
         let result = loop {
             self.meter.wait_while_paused(&self.ctx).await;
             if self.ctx.is_cancelled() || self.stopping.load(Ordering::Acquire) {
                 return Err(CallError::Cancelled);
             }
-            if let Some(result) = self.try_ask(role, request, sample, &key).await {
-                break match result {
-                    Ok(answer) => self.tell_changes(role, &answer.reply).await.map(|()| answer),
-                    Err(error) => Err(error),
-                };
+            match self.try_ask(role, request, sample, &key).await {
+                Some(Err(CallError::Failed(error)))
+                    if error.billed.worth_another && empty_replies < EMPTY_RETRIES =>
+                {
+                    empty_replies += 1;
+                    continue;
+                }
+                Some(Ok(answer)) => {
+                    break self.tell_changes(role, &answer.reply).await.map(|()| answer);
+                }
+                Some(Err(error)) => break Err(error),
+                None => {}
             }
             self.meter.wait_for_room(self.model(role).worst_case(request), &self.ctx).await;
         };

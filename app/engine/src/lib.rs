@@ -13,6 +13,7 @@ mod buffer;
 pub mod calls;
 pub mod ctx;
 mod evaluate;
+pub mod forecast;
 pub mod gate;
 #[cfg(test)]
 mod golden;

@@ -6,7 +6,7 @@
 use crate::ctx::RunCtx;
 use crate::ports::{ChatReply, Clock, ModelError, WorstCase};
 use skillopt_domain::config::Limits;
-use skillopt_domain::spend::{Role, Spend, SpendByRole, Usage};
+use skillopt_domain::spend::{Role, Spend, SpendByRole};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -244,17 +244,15 @@ enum Wait {
 impl Admission<'_> {
     /// The call was answered.
     pub fn settle(self, role: Role, reply: &ChatReply) {
-        let Usage { prompt_tokens, completion_tokens, .. } = reply.usage.unwrap_or_default();
-        let spend = Spend {
+        let mut spend = Spend {
             calls: 1,
             failed_attempts: u64::from(reply.attempts.saturating_sub(1)),
-            prompt_tokens,
-            completion_tokens,
             unmetered_calls: u64::from(reply.usage.is_none()),
             cost_usd_micros: reply.cost_usd_micros.unwrap_or_default(),
             unpriced_calls: u64::from(reply.cost_usd_micros.is_none()),
-            cached: 0,
+            ..Spend::default()
         };
+        spend.add_usage(reply.usage.unwrap_or_default());
         let mut state = self.meter.lock();
         *state.spend.of_mut(role) += spend;
         if reply.usage.is_none() {
@@ -264,17 +262,11 @@ impl Admission<'_> {
 
     /// The call brought no answer that can be used. What the provider took for it counts all the same.
     pub fn settle_failed(self, role: Role, error: &ModelError) {
-        let Usage { prompt_tokens, completion_tokens, .. } = error.billed.usage;
         let mut state = self.meter.lock();
+        let billed = error.billed;
+        let (attempts, answers) = (error.attempts.into(), billed.answers.into());
         let spend = state.spend.of_mut(role);
-        spend.calls += u64::from(error.billed.answers);
-        spend.failed_attempts += u64::from(error.attempts);
-        spend.prompt_tokens += prompt_tokens;
-        spend.completion_tokens += completion_tokens;
-        spend.cost_usd_micros += error.billed.cost_usd_micros.unwrap_or_default();
-        if error.billed.cost_usd_micros.is_none() {
-            spend.unpriced_calls += u64::from(error.billed.answers);
-        }
+        spend.add_failure(attempts, answers, billed.usage, billed.cost_usd_micros);
     }
 }
 
@@ -295,6 +287,7 @@ mod tests {
     use super::*;
     use crate::ports::{Billed, ModelErrorKind};
     use crate::testing::TickingClock;
+    use skillopt_domain::spend::Usage;
 
     fn spend_of(billed: Billed) -> Spend {
         let limits = Limits {
@@ -314,10 +307,11 @@ mod tests {
     #[test]
     fn c47_a_billed_failure_without_a_price_makes_the_cost_unknown() {
         let usage = Usage::new(30, 3);
-        let unknown = spend_of(Billed { answers: 3, usage, cost_usd_micros: None });
+        let unknown = spend_of(Billed { answers: 3, usage, ..Billed::default() });
         assert_eq!((unknown.calls, unknown.unpriced_calls), (3, 3));
         assert_eq!(unknown.known_cost_usd_micros(), None);
-        let known = spend_of(Billed { answers: 3, usage, cost_usd_micros: Some(7) });
+        let known =
+            spend_of(Billed { answers: 3, usage, cost_usd_micros: Some(7), ..Billed::default() });
         assert_eq!(known.known_cost_usd_micros(), Some(7));
         let free = spend_of(Billed::default());
         assert_eq!((free.calls, free.known_cost_usd_micros()), (0, Some(0)));

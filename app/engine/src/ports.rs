@@ -310,6 +310,9 @@ pub struct Billed {
     pub usage: Usage,
     /// Their cost in millionths of a dollar; `None` when no price is known.
     pub cost_usd_micros: Option<u64>,
+    /// The same call may well be answered when it is made, and paid for, once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worth_another: bool,
 }
 
 /// Kinds of failure, by what has to happen next.
@@ -595,7 +598,7 @@ pub trait RunFolder: Send + Sync + Debug {
     /// [`StoreError`] with the path.
     async fn write(&self, path: &str, text: String) -> Result<(), StoreError>;
 
-    /// Writes `results.jsonl` and `predictions/<id>/` for a rollout set under the relative directory `dir`.
+    /// Writes `results.jsonl` and `predictions.jsonl` for a rollout set under the relative directory `dir`.
     ///
     /// # Errors
     /// [`StoreError`] with the path.

@@ -5,14 +5,14 @@
 use crate::minibatch::{Grouping, Minibatch, Minibatches, has_passed};
 use crate::patch::{Patch, read_notes, read_patch, text};
 use crate::ports::{Purpose, RolloutRecord};
-use crate::prompts::{Prompt, PromptVars, section};
+use crate::prompts::{Prompt, PromptError, PromptSet, PromptVars, section};
 use crate::python;
 use crate::reply::Parsed;
-use crate::run::{Run, TrainError, Work, in_order};
+use crate::run::{Run, TrainError, Work, in_order, room_beside};
 use crate::structured::{Asked, Question, ask, remember_failure};
-use crate::trajectory::LEAST_WEIGHT;
+use crate::trajectory::{Feedback, LEAST_WEIGHT};
 use serde_json::{Value, json};
-use skillopt_domain::config::{AppendixSource, UpdateMode};
+use skillopt_domain::config::{AppendixSource, Optimizer, RunConfig, UpdateMode};
 use skillopt_domain::edit::SourceType;
 use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary};
 use skillopt_domain::ids::TaskId;
@@ -25,14 +25,20 @@ use std::fmt::Write;
 #[derive(Debug)]
 pub(crate) struct ReflectOrder<'a> {
     pub(crate) step: u32,
-    pub(crate) skill: &'a SkillDoc,
+    pub(crate) briefing: Briefing<'a>,
     pub(crate) batches: &'a [ScoredBatch],
+    pub(crate) sample: Sample,
+}
+
+/// What every analyst of a step is told beside the trajectories.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Briefing<'a> {
+    pub(crate) skill: &'a SkillDoc,
     /// `None` for no limit.
     pub(crate) max_items: Option<u32>,
     pub(crate) previous_steps: &'a str,
     /// The optimizer's memory of earlier epochs; empty for none.
     pub(crate) memory: &'a str,
-    pub(crate) sample: Sample,
 }
 
 /// Rollouts of one batch with the seed that shuffles them.
@@ -66,16 +72,10 @@ pub(crate) async fn reflect(
     order: &ReflectOrder<'_>,
 ) -> Result<Reflection, TrainError> {
     run.check_cancelled()?;
-    let config = &run.input.config.gradient;
-    let failure = Frame::of(run, order, SourceType::Failure)?;
-    let success = Frame::of(run, order, SourceType::Success)?;
-    let grouping = Grouping {
-        size: usize::try_from(config.minibatch_size).unwrap_or(1).max(1),
-        failure_only: config.failure_only,
-        feedback: run.feedback(),
-        room: [failure.room(run), success.room(run)],
-        has_passed: if run.is_python() { passed_in_python } else { has_passed },
-    };
+    let (config, prompts) = (&run.input.config, &run.input.prompts);
+    let failure = Frame::of(config, prompts, &order.briefing, SourceType::Failure)?;
+    let success = Frame::of(config, prompts, &order.briefing, SourceType::Success)?;
+    let grouping = grouping(config, [&failure, &success]);
     let mut minibatches = Minibatches::default();
     for batch in order.batches {
         minibatches.add(batch, &grouping);
@@ -95,9 +95,9 @@ pub(crate) async fn reflect(
             result
         })
     });
-    let asked = in_order(config.analyst_workers, readings).await?;
+    let asked = in_order(config.gradient.analyst_workers, readings).await?;
     stop_when_dead(&asked)?;
-    let mut reflection = collect(run, &minibatches, asked, order.max_items).await?;
+    let mut reflection = collect(run, &minibatches, asked, order.briefing.max_items).await?;
     if run.is_python() {
         let patterns = std::mem::take(&mut reflection.summary.patterns);
         let described = patterns.into_iter().map(|pattern| pattern.pattern).collect();
@@ -108,26 +108,41 @@ pub(crate) async fn reflect(
     Ok(reflection)
 }
 
+/// How the trajectories of a step are put together.
+pub(crate) fn grouping(config: &RunConfig, [failure, success]: [&Frame; 2]) -> Grouping {
+    Grouping {
+        size: usize::try_from(config.gradient.minibatch_size).unwrap_or(1).max(1),
+        failure_only: config.gradient.failure_only,
+        feedback: Feedback::of(&config.gradient),
+        room: [failure, success].map(|frame| frame.room(&config.optimizer)),
+        has_passed: if config.is_python() { passed_in_python } else { has_passed },
+    }
+}
+
 fn passed_in_python(record: &RolloutRecord) -> Option<bool> {
     python::is_failure(&record.outcome).map(|failed| !failed)
 }
 
 /// What all calls over one side have in common: all but the trajectories.
-struct Frame {
+pub(crate) struct Frame {
     purpose: Purpose,
-    system: String,
-    head: String,
+    pub(crate) system: String,
+    pub(crate) head: String,
     section: &'static str,
     wants_notes: bool,
 }
 
 impl Frame {
-    fn of(run: &Run<'_>, order: &ReflectOrder<'_>, source: SourceType) -> Result<Self, TrainError> {
-        let optimizer = &run.input.config.optimizer;
-        let skill_aware = optimizer.skill_aware();
+    pub(crate) fn of(
+        config: &RunConfig,
+        prompts: &PromptSet,
+        briefing: &Briefing<'_>,
+        source: SourceType,
+    ) -> Result<Self, PromptError> {
+        let skill_aware = config.optimizer.skill_aware();
         let vars = PromptVars {
-            mode: optimizer.update_mode,
-            max_items: order.max_items,
+            mode: config.optimizer.update_mode,
+            max_items: briefing.max_items,
             skill_aware: skill_aware.is_some(),
             notes_from_success: skill_aware
                 .is_some_and(|settings| settings.source == AppendixSource::Both),
@@ -147,13 +162,13 @@ impl Frame {
                 vars.notes_from_success,
             ),
         };
-        let system = run.system_message(prompt, vars)?;
-        Ok(Self { purpose, system, head: head(order, vars.mode), section, wants_notes })
+        let system = prompts.system_message(prompt, vars)?;
+        Ok(Self { purpose, system, head: head(briefing, vars.mode), section, wants_notes })
     }
 
     /// What is left for trajectories.
-    fn room(&self, run: &Run<'_>) -> usize {
-        run.room_beside(&[&self.system, &self.head])
+    fn room(&self, optimizer: &Optimizer) -> usize {
+        room_beside(optimizer, &[&self.system, &self.head])
     }
 }
 
@@ -173,11 +188,11 @@ async fn warn_about_room(run: &Run<'_>, room: [usize; 2]) -> Result<(), TrainErr
 }
 
 /// The user message up to the trajectories.
-fn head(order: &ReflectOrder<'_>, mode: UpdateMode) -> String {
-    let mut user = section("current_skill", order.skill.text());
-    let _ = writeln!(user, "\n{}\n", budget_line(mode, order.max_items));
+fn head(briefing: &Briefing<'_>, mode: UpdateMode) -> String {
+    let mut user = section("current_skill", briefing.skill.text());
+    let _ = writeln!(user, "\n{}\n", budget_line(mode, briefing.max_items));
     for (name, text) in
-        [("previous_steps", order.previous_steps), ("optimizer_memory", order.memory)]
+        [("previous_steps", briefing.previous_steps), ("optimizer_memory", briefing.memory)]
     {
         if !text.is_empty() {
             user.push_str(&section(name, text));

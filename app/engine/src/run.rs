@@ -9,6 +9,7 @@ use crate::train::{Ports, TrainInput};
 use crate::trajectory::{Feedback, weight};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
+use skillopt_domain::config::Optimizer;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::outcome::{OutcomeCounts, Sample};
 use skillopt_domain::run::{Phase, RunTransition};
@@ -180,9 +181,7 @@ impl<'a> Run<'a> {
     /// What one optimizer call may read beside these texts, as [`weight`] counts. A second question with the first
     /// reply in it has to fit as well.
     pub(crate) fn room_beside(&self, texts: &[&str]) -> usize {
-        let all = self.input.config.optimizer.max_context_weight();
-        let taken: usize = texts.iter().map(|text| weight(text)).sum();
-        all.saturating_sub(taken + (all / 8).min(REASK_WEIGHT))
+        room_beside(&self.input.config.optimizer, texts)
     }
 
     /// The system message of a prompt, in the words of this run.
@@ -253,8 +252,15 @@ impl<'a> Run<'a> {
     }
 }
 
+/// See [`Run::room_beside`].
+pub(crate) fn room_beside(optimizer: &Optimizer, texts: &[&str]) -> usize {
+    let all = optimizer.max_context_weight();
+    let taken: usize = texts.iter().map(|text| weight(text)).sum();
+    all.saturating_sub(taken + (all / 8).min(REASK_WEIGHT))
+}
+
 /// The first `n` tasks; all of them for 0.
-fn first(tasks: &[Task], n: u32) -> &[Task] {
+pub(crate) fn first(tasks: &[Task], n: u32) -> &[Task] {
     match usize::try_from(n).unwrap_or(usize::MAX) {
         0 => tasks,
         n => &tasks[..tasks.len().min(n)],

@@ -20,6 +20,7 @@ mod start;
 mod step;
 mod summary;
 
+pub(crate) use candidate::{most_proposed, scheduled};
 pub use measure::{MeasureInput, Measurement, measure};
 pub(crate) use standing::Standing;
 pub use start::{data_hash, preflight_request};
@@ -31,6 +32,7 @@ use crate::buffer::StepBuffer;
 use crate::calls::Flights;
 use crate::ctx::RunCtx;
 use crate::evaluate::{SelectionCache, measured};
+use crate::forecast::Known;
 use crate::meter::Prior;
 use crate::outage::tell_outages;
 use crate::ports::{Benchmark, Clock, Journal, Ledger, Model, RunFolder, Task};
@@ -86,6 +88,8 @@ pub struct TrainInput {
     pub fresh: Option<String>,
     /// What earlier attempts of this run spent.
     pub prior: Prior,
+    /// What earlier calls of the models showed, for the forecast. Nothing of the result depends on it.
+    pub known: Known,
 }
 
 /// A finished run. Everything else is in the journal.

@@ -22,7 +22,6 @@ pub use setup::{HttpModelSetup, SetupError};
 pub use sign_in::TokenSource;
 
 use crate::limiter::Limiter;
-use crate::price::Prices;
 use crate::secret::Secret;
 use adapt::Learned;
 use address::Address;
@@ -37,6 +36,7 @@ use sign_in::Tokens;
 use skillopt_domain::config::{AzureAuth, BackendKind};
 use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::Sample;
+use skillopt_domain::price::Price;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
 use std::fmt;
@@ -60,7 +60,7 @@ pub struct HttpModel {
     total_timeout: Duration,
     max_retries: u32,
     max_retry_after: Duration,
-    prices: Option<Prices>,
+    prices: Option<Price>,
     client: Client,
     limiter: Arc<Limiter>,
     learned: Arc<Learned>,
@@ -125,7 +125,7 @@ impl HttpModel {
             total_timeout: seconds(config.total_timeout_s),
             max_retries: config.max_retries,
             max_retry_after: seconds(config.max_retry_after_s),
-            prices: Prices::of(config),
+            prices: config.price(),
             address,
             secret,
         })
@@ -203,7 +203,7 @@ impl Model for HttpModel {
         );
         WorstCase {
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
-            cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),
+            cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
         }
     }
 

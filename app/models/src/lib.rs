@@ -6,7 +6,6 @@ pub mod cassette;
 mod http;
 mod limiter;
 pub mod mock;
-mod price;
 mod program;
 mod reasoning;
 mod refusal;

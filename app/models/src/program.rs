@@ -22,7 +22,6 @@ pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
 
 use crate::http::Endpoints;
 use crate::limiter::Limiter;
-use crate::price::Prices;
 use async_trait::async_trait;
 use call::Call;
 use dialect::{Dialect, dialect_of};
@@ -30,6 +29,7 @@ use environment::ChildEnvironment;
 use serde_json::{Value, json};
 use skillopt_domain::config::{Agents, BackendKind, ModelRole};
 use skillopt_domain::outcome::Sample;
+use skillopt_domain::price::Price;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{ChatReply, ChatRequest, Model, ModelError, WorstCase};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub struct ProgramModel {
     time_limit: Duration,
     max_retries: u32,
     empty_retries: u32,
-    prices: Option<Prices>,
+    prices: Option<Price>,
     limiter: Arc<Limiter>,
     endpoints: Arc<Endpoints>,
 }
@@ -116,7 +116,7 @@ impl ProgramModel {
             time_limit: time(config.timeout_s),
             max_retries: config.max_retries,
             empty_retries: agents.empty_retries,
-            prices: Prices::of(config),
+            prices: config.price(),
             limiter: endpoints.limiter_of_program(&program.to_string_lossy(), model, size),
             endpoints: Arc::clone(endpoints),
             program,
@@ -177,7 +177,7 @@ impl Model for ProgramModel {
         );
         WorstCase {
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
-            cost_usd_micros: self.prices.map(|prices| prices.cost_usd_micros(usage)),
+            cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
         }
     }
 

@@ -2,9 +2,12 @@
 
 mod batch;
 mod clerk;
+mod history;
+mod of_run;
 mod prepared;
 
 pub(crate) use clerk::Clerk;
+pub use of_run::RunLedger;
 pub(crate) use prepared::KnownBlobs;
 
 use crate::blobs::{self, Blob};
@@ -16,6 +19,7 @@ use clerk::Recorded;
 use prepared::{Beside, Prepared};
 use serde::de::DeserializeOwned;
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::RunId;
 use skillopt_domain::spend::{Role, Usage};
 use skillopt_engine::ports::{
     ChatReply, Ledger, Message, ModelError, ModelErrorKind, RecordedCall, Speaker, StoreError,
@@ -35,12 +39,7 @@ impl Ledger for Store {
     }
 
     async fn record(&self, call: RecordedCall) -> Result<ChatReply, StoreError> {
-        let prepared = Prepared::of(&call, &self.inner.known_blobs)?;
-        let earlier = match self.inner.ledger.record(prepared).await? {
-            Recorded::Ours => None,
-            Recorded::MaybeEarlier => self.find(&call.key).await?,
-        };
-        Ok(earlier.unwrap_or(call.reply))
+        self.record_for(call, None).await
     }
 
     async fn record_failure(
@@ -49,11 +48,25 @@ impl Ledger for Store {
         role: Role,
         error: &ModelError,
     ) -> Result<(), StoreError> {
-        Ok(self.insert_failure(key, role, error).await?)
+        Ok(self.insert_failure(key, role, error, None).await?)
     }
 }
 
 impl Store {
+    /// Records a call that `run` pays for.
+    async fn record_for(
+        &self,
+        call: RecordedCall,
+        run: Option<&RunId>,
+    ) -> Result<ChatReply, StoreError> {
+        let prepared = Prepared::of(&call, run, &self.inner.known_blobs)?;
+        let earlier = match self.inner.ledger.record(prepared).await? {
+            Recorded::Ours => None,
+            Recorded::MaybeEarlier => self.find(&call.key).await?,
+        };
+        Ok(earlier.unwrap_or(call.reply))
+    }
+
     /// A recorded call with what was sent.
     ///
     /// # Errors
@@ -111,12 +124,13 @@ impl Store {
         key: &Sha256Hex,
         role: Role,
         error: &ModelError,
+        run: Option<&RunId>,
     ) -> Result<(), StoreFailure> {
         let action = "log a failed call";
         let mut tx = self.write(action).await?;
         sqlx::query(
-            "INSERT INTO call_failures (key, role, kind, message, attempts, billed_json) \
-             VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO call_failures (key, role, kind, message, attempts, billed_json, run) \
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(key.as_str())
         .bind(role.as_str())
@@ -124,6 +138,7 @@ impl Store {
         .bind(error.message.as_str())
         .bind(error.attempts)
         .bind(to_json(&error.billed)?)
+        .bind(run.map(RunId::as_str))
         .execute(&mut *tx)
         .await
         .doing(action)?;

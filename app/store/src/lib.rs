@@ -22,6 +22,7 @@ mod matrix;
 mod open;
 mod origins;
 mod outcomes;
+mod prices;
 mod prompts;
 mod reading;
 mod rejected;
@@ -40,6 +41,7 @@ pub use error::{AdoptionError, LeaseError, OpenError, StoreFailure, TransitionEr
 pub use imports::{Imported, ImportedEvent, ImportedRun, ImportedSet};
 pub use journal::RunJournal;
 pub use lease::{Beat, Lease, LeaseTerm};
+pub use ledger::RunLedger;
 pub use lifecycle::{Author, Change, Command};
 pub use live::{Changes, Signal};
 pub use open::Store;

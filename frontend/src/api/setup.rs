@@ -1,7 +1,8 @@
 //! Setting up a run: schema, presets, checks, YAML in and out.
 
-use super::{ApiResult, SchemaKey, get, post};
-use skillopt_domain::api::{ConfigCheck, LaunchRequest, Preflight, Preset, YamlText};
+use super::{ApiResult, SchemaKey, get, post, put};
+use skillopt_domain::api::{ConfigCheck, LaunchRequest, Preflight, Preset, PriceUpdate, YamlText};
+use skillopt_domain::price::PriceTable;
 use std::collections::BTreeMap;
 
 /// Values as text, by key: what the launch form holds.
@@ -32,4 +33,13 @@ pub(crate) async fn config_export(request: &LaunchRequest) -> ApiResult<String> 
 
 pub(crate) async fn preflight(request: &LaunchRequest) -> ApiResult<Preflight> {
     post("preflight", request).await
+}
+
+pub(crate) async fn prices() -> ApiResult<PriceTable> {
+    get("prices").await
+}
+
+/// Fails with `conflict` when somebody else changed them meanwhile.
+pub(crate) async fn set_prices(update: &PriceUpdate) -> ApiResult<PriceTable> {
+    put("prices", update).await
 }

@@ -3,7 +3,11 @@
 use super::csv::Table;
 use super::export_menu::{MenuAsked, MenuItems};
 use super::multiple::Numbers;
+use super::pointer::Pointer;
+use super::readout::readout_box;
 use super::score::ScorePoint;
+use super::score_chart::ScorePlan;
+use super::score_layers::Layout;
 use super::score_table::score_table;
 use crate::components::dynamic::{dynamic, nothing};
 use crate::parts::part::part;
@@ -11,6 +15,7 @@ use crate::state::memo::Memo;
 use leptos::prelude::*;
 
 part!(run_curves_menu, MenuAsked, |asked| view! { <MenuItems asked/> }.into_any(), nothing);
+part!(run_curves_readout, ReadoutAsked, readout_box, nothing);
 part!(run_curves_scores, ScoresAsked, |asked| {
     dynamic(move || {
         asked.points.with(|points| score_table(points, &|step| asked.step_href.run(step)))
@@ -19,6 +24,14 @@ part!(run_curves_scores, ScoresAsked, |asked| {
 part!(run_curves_numbers, NumbersAsked, |asked| {
     view! { <Numbers title=asked.title table=asked.table/> }.into_any()
 });
+
+/// The box beside the cross-line.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadoutAsked {
+    pub(super) layout: Memo<Layout>,
+    pub(super) plan: Memo<ScorePlan>,
+    pub(super) pointer: Pointer,
+}
 
 /// The score chart as a table.
 #[derive(Clone, Copy)]

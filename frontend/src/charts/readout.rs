@@ -1,12 +1,13 @@
 //! The box beside the cross-line: every series at that step, with n and the verdict.
 
-use super::path::{cross, diamond, triangle};
+use super::marks::{line_key, mark_key, slow_key};
+use super::parts::ReadoutAsked;
 use super::score::ScorePoint;
+use super::score_layers::Layout;
 use super::slow::SlowPoint;
 use crate::components::status::Status;
 use crate::fmt;
 use leptos::prelude::*;
-use skillopt_domain::epoch::EpochAction;
 use skillopt_domain::noise::wilson;
 use skillopt_domain::verdict::Action;
 
@@ -14,13 +15,30 @@ use skillopt_domain::verdict::Action;
 const WIDTH: f64 = 236.0;
 
 /// Where the box stands: right of the line while there is room, else left of it.
-pub(crate) fn place(line: f64, chart_width: f64) -> f64 {
+pub(super) fn place(line: f64, chart_width: f64) -> f64 {
     let right = line + 14.0;
     if right + WIDTH <= chart_width { right } else { (line - 14.0 - WIDTH).max(0.0) }
 }
 
+/// The box at the step that is pointed at.
+pub(super) fn readout_box(asked: ReadoutAsked) -> AnyView {
+    let is_share = move || asked.plan.with(|plan| plan.metric == "hard");
+    let box_view =
+        move || asked.layout.with(|layout| box_at(layout, asked.pointer.cross.get()?, is_share()));
+    view! { {move || box_view()} }.into_any()
+}
+
+fn box_at(layout: &Layout, step: u32, is_share: bool) -> Option<AnyView> {
+    let point = layout.points.iter().find(|point| point.step == step)?;
+    let left = place(layout.axes.x.at(f64::from(step)) + 12.0, layout.axes.frame.width + 12.0);
+    let box_view = view! {
+        <div class="readout" role="status" style:left=format!("{left}px") style:top="24px">{readout(point, is_share)}</div>
+    };
+    Some(box_view.into_any())
+}
+
 /// All there is to say about one point.
-pub(crate) fn readout(point: &ScorePoint, is_share: bool) -> AnyView {
+fn readout(point: &ScorePoint, is_share: bool) -> AnyView {
     let title = if point.step == 0 { "Start".to_owned() } else { format!("Step {}", point.step) };
     let status = point.action.map(|action| view! { <Status look=action/> }.into_any());
     let rows = match point.action {
@@ -80,52 +98,6 @@ fn scored(score: Option<f64>, n: Option<u32>) -> AnyView {
 
 fn row(key: Option<AnyView>, name: &'static str, value: AnyView) -> AnyView {
     view! { <dt>{key}</dt><dt>{name}</dt><dd>{value}</dd> }.into_any()
-}
-
-/// The mark of a verdict, small enough for a line of text.
-pub(crate) fn mark_key(action: Action) -> AnyView {
-    match action {
-        Action::Accept | Action::AcceptNewBest => view! {
-            <svg width="12" height="12" aria-hidden="true"><path class="mark-accept" d=triangle(6.0, 6.0, 4.5)/></svg>
-        }
-        .into_any(),
-        Action::Reject => view! {
-            <svg width="12" height="12" aria-hidden="true"><path class="mark-reject" d=cross(6.0, 6.0, 3.2)/></svg>
-        }
-        .into_any(),
-        Action::ForceAccept
-        | Action::Inconclusive
-        | Action::SkipNoPatches
-        | Action::SkipNoChange
-        | Action::SkipNoRewrite => view! {
-            <svg width="12" height="12" aria-hidden="true"><path class="mark-forced" d=diamond(6.0, 6.0, 4.5)/></svg>
-        }
-        .into_any(),
-    }
-}
-
-/// The class of a slow update's diamond.
-pub(crate) fn slow_class(action: EpochAction) -> &'static str {
-    match action {
-        EpochAction::AcceptNewBest | EpochAction::Accept => "mark-accept",
-        EpochAction::ForceAccept | EpochAction::Inconclusive => "mark-forced",
-        EpochAction::Reject
-        | EpochAction::NoContent
-        | EpochAction::NoChange
-        | EpochAction::WriteMetaSkill => "mark-dropped",
-    }
-}
-
-/// The mark of a slow update.
-pub(crate) fn slow_key(action: EpochAction) -> AnyView {
-    view! { <svg width="12" height="12" aria-hidden="true"><path class=slow_class(action) d=diamond(6.0, 6.0, 5.0)/></svg> }
-        .into_any()
-}
-
-/// A piece of a line.
-pub(crate) fn line_key(series: &'static str) -> AnyView {
-    view! { <svg width="14" height="8" aria-hidden="true"><path class="chart__line" data-series=series d="M0 4h14"/></svg> }
-        .into_any()
 }
 
 #[cfg(test)]

@@ -101,11 +101,12 @@ pub(crate) fn tick_label(value: f64, step: f64) -> String {
             return tick_label(value / unit, step / unit) + sign;
         }
     }
-    let places = (0..6).find(|places| {
-        let scaled = step * 10f64.powi(*places);
+    let powers = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5];
+    let places = powers.into_iter().position(|power| {
+        let scaled = step * power;
         (scaled - scaled.round()).abs() < 1e-6
     });
-    let places = usize::try_from(places.unwrap_or(6)).unwrap_or(6);
+    let places = places.unwrap_or(powers.len());
     grouped(&format!("{value:.places$}"))
 }
 
@@ -131,9 +132,21 @@ fn round_step(rough: f64) -> f64 {
     if rough.is_nan() || rough <= 0.0 {
         return 1.0;
     }
-    let power = 10f64.powf(rough.log10().floor());
+    let power = power_of_ten(rough);
     let wanted = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough - 1e-12);
     wanted.unwrap_or(10.0) * power
+}
+
+/// The largest power of ten that is not above a positive number. Counted out: the functions for it are large.
+fn power_of_ten(number: f64) -> f64 {
+    let mut power = 1.0;
+    while power * 10.0 <= number && power < 1e300 {
+        power *= 10.0;
+    }
+    while power > number && power > 1e-300 {
+        power /= 10.0;
+    }
+    power
 }
 
 fn clean(value: f64) -> f64 {

@@ -1,18 +1,19 @@
 //! The score chart: best and current as steps, candidates as marks, all that is known at each step on hover.
 
 use super::export_menu::{ExportMenu, Exports};
-use super::parts::{ScoresAsked, run_curves_scores};
+use super::marks::{mark_key, slow_key};
+use super::parts::{ReadoutAsked, ScoresAsked, run_curves_readout, run_curves_scores};
 use super::pointer::{Ground, Pointer, brush_area, cross_line, hit_area};
-use super::readout::{mark_key, place, readout, slow_key};
 use super::score::ScorePoint;
-use super::score_layers::{Layout, ground_layer, layout, lines_layer, marks_layer};
+use super::score_layers::{ground_layer, layout, lines_layer, marks_layer};
 use super::score_table::csv_table;
 use super::width::measured;
-use crate::components::dynamic::{dynamic, when};
+use crate::components::dynamic::{dynamic, nothing, when};
 use crate::components::handler::handler;
 use crate::fmt;
 use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
+use crate::text::number;
 use leptos::prelude::*;
 use leptos::{html, svg};
 use skillopt_domain::epoch::EpochAction;
@@ -143,7 +144,7 @@ fn Smoothing(choices: ScoreChoices) -> impl IntoView {
                 class="range" type="range" min="0" max="0.95" step="0.05" aria-label="Smoothing"
                 prop:value=move || choices.smoothing.get().to_string()
                 on:input=handler(move |event| {
-                    if let Ok(weight) = event_target_value(&event).parse() {
+                    if let Some(weight) = number(&event_target_value(&event)) {
                         choices.on_smoothing.run(weight);
                     }
                 })
@@ -203,7 +204,7 @@ fn Plot(
                 {hit_area(pointer, ground)}
             </svg>
             <ZoomReset choices/>
-            {move || layout.with(|layout| readout_box(layout, pointer.cross.get()?, plan.with(|plan| plan.metric == "hard")))}
+            {when(move || pointer.cross.get().is_some(), move || run_curves_readout::show(ReadoutAsked { layout, plan, pointer }), nothing)}
         </div>
     }
 }
@@ -222,15 +223,6 @@ fn ZoomReset(choices: ScoreChoices) -> impl IntoView {
         })
         .into_any()
     })
-}
-
-fn readout_box(layout: &Layout, step: u32, is_share: bool) -> Option<AnyView> {
-    let point = layout.points.iter().find(|point| point.step == step)?;
-    let left = place(layout.axes.x.at(f64::from(step)) + 12.0, layout.axes.frame.width + 12.0);
-    let box_view = view! {
-        <div class="readout" role="status" style:left=format!("{left}px") style:top="24px">{readout(point, is_share)}</div>
-    };
-    Some(box_view.into_any())
 }
 
 /// The chart in one sentence.

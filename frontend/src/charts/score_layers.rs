@@ -2,8 +2,8 @@
 
 use super::axes::{AxesPlan, axes, epochs, future};
 use super::labels::spread;
+use super::marks::slow_class;
 use super::path::{cross, diamond, line, smooth, steps as step_path, triangle};
-use super::readout::slow_class;
 use super::scale::Frame;
 use super::score::{ScorePoint, pixels, score_ticks, within};
 use super::score_chart::{ScorePlan, is_hidden};

@@ -1,10 +1,14 @@
-//! The stream of all runs: one connection for the whole dashboard, told to whoever shows rows.
+//! The stream of all runs: one connection for the whole dashboard, told to whoever shows rows; and what runs, asked once
+//! for all of them.
 
 use super::{StreamPlan, open};
 use crate::api;
+use crate::state::effect::effect;
+use crate::state::load::Load;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use skillopt_domain::api::RunSummary;
+use skillopt_domain::api::{RunQuery, RunSummary};
+use skillopt_domain::run::RunStatus;
 use std::rc::Rc;
 
 type OnRun = Rc<dyn Fn(&RunSummary)>;
@@ -14,6 +18,7 @@ type OnRun = Rc<dyn Fn(&RunSummary)>;
 pub(crate) struct RunsLive {
     listeners: StoredValue<Vec<(u32, OnRun)>, LocalStorage>,
     back: RwSignal<u32>,
+    running: RwSignal<Vec<RunSummary>>,
 }
 
 impl RunsLive {
@@ -31,6 +36,11 @@ impl RunsLive {
         self.back.get()
     }
 
+    /// The runs that an engine owns now: asked for at first and when the stream came back, then kept by the stream.
+    pub(crate) fn running(self) -> RwSignal<Vec<RunSummary>> {
+        self.running
+    }
+
     fn tell(self, run: &RunSummary) {
         let listeners = self.listeners.try_with_value(Clone::clone).unwrap_or_default();
         for (_, on_run) in listeners {
@@ -40,7 +50,12 @@ impl RunsLive {
 }
 
 pub(crate) fn provide() {
-    let live = RunsLive { listeners: StoredValue::new_local(Vec::new()), back: RwSignal::new(0) };
+    let live = RunsLive {
+        listeners: StoredValue::new_local(Vec::new()),
+        back: RwSignal::new(0),
+        running: RwSignal::new(Vec::new()),
+    };
+    keep_running(live);
     provide_context(live);
     open(StreamPlan {
         url: Box::new(api::runs_stream_url),
@@ -52,6 +67,30 @@ pub(crate) fn provide() {
             }
         }),
         on_back: Box::new(move || live.back.update(|count| *count += 1)),
+    });
+}
+
+fn keep_running(live: RunsLive) {
+    let loaded = Load::new(move || {
+        live.back();
+        let query =
+            RunQuery { status: Some(RunStatus::Running), limit: Some(500), ..RunQuery::default() };
+        async move { api::runs(&query).await }
+    });
+    effect(move || {
+        if let Some(Ok(page)) = loaded.get() {
+            live.running.set(page.items.clone());
+        }
+    });
+    live.on_run(move |run| {
+        let is_running = run.status == RunStatus::Running;
+        let known = live.running.with_untracked(|all| all.iter().position(|one| one.id == run.id));
+        match known {
+            Some(at) if is_running => live.running.update(|all| all[at].clone_from(run)),
+            Some(at) => live.running.update(|all| _ = all.remove(at)),
+            None if is_running => live.running.update(|all| all.push(run.clone())),
+            None => {}
+        }
     });
 }
 

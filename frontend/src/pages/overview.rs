@@ -13,6 +13,7 @@ use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{SkeletonBlock, SkeletonRows};
 use crate::fmt;
 use crate::live::runs::use_runs_live;
+use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::page::{self, Crumb};
@@ -55,7 +56,12 @@ fn Loading() -> impl IntoView {
 #[component]
 fn Loaded(snapshot: Snapshot) -> impl IntoView {
     let snapshot = RwSignal::new(snapshot);
-    use_runs_live().on_run(move |run| snapshot.update(|snapshot| snapshot.put(run)));
+    let live = use_runs_live();
+    live.on_run(move |run| snapshot.update(|snapshot| snapshot.put(run)));
+    effect(move || {
+        let running = live.running().get();
+        snapshot.update(|snapshot| snapshot.put_running(&running));
+    });
     let is_first_visit = Memo::new(move || snapshot.with(|snapshot| snapshot.total == 0));
     when(
         move || is_first_visit.get(),

@@ -12,6 +12,7 @@ mod epoch_words;
 mod epochs;
 mod event_words;
 mod events;
+mod fates;
 mod header;
 mod in_view;
 mod now;
@@ -136,7 +137,7 @@ fn RunBody(detail: RunDetail, tab: Memo<Option<RunTab>>, reload: Callback<()>) -
     view! {
         {can_change.then(|| parts::run_live::show(run))}
         <header::RunHeader run/>
-        {when(move || tab.get() == Some(RunTab::Curves), move || view! { <now::RunNow run/> }.into_any(), nothing)}
+        {when(move || tab.get() == Some(RunTab::Curves), move || parts::run_curves_now::show(run), nothing)}
         <RunTabs run tab/>
         {move || match tab.get() {
             Some(tab) => parts::show(tab, run),

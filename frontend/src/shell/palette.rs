@@ -42,7 +42,7 @@ struct Row {
     act: Act,
 }
 
-fn commands() -> [Row; 7] {
+fn commands() -> [Row; 8] {
     let row = |icon, text: &str, end: &str, act| Row {
         group: "Commands",
         status: None,
@@ -58,6 +58,7 @@ fn commands() -> [Row; 7] {
         row("compare", "Compare runs", "g c", Act::Go("/compare".into())),
         row("plus", "Launch a new run", "g l", Act::Go("/launch".into())),
         row("settings", "Models and their keys", "g s", Act::Go("/settings/models".into())),
+        row("settings", "Prices of models", "", Act::Go("/settings/prices".into())),
         row("moon", "Change the theme", "Shift T", Act::TurnTheme),
         row("help", "Show keys", "?", Act::ShowKeys),
     ]

@@ -8,14 +8,10 @@ use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::overlay::{Overlay, use_overlay};
-use crate::state::signal::RwSignal;
 use crate::{api, fmt};
 use leptos::html;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use skillopt_domain::api::RunQuery;
-use skillopt_domain::ids::RunId;
-use skillopt_domain::run::RunStatus;
 
 const LINKS: [(&str, &str, &str); 4] = [
     ("/", "overview", "Overview"),
@@ -28,7 +24,8 @@ const LINKS: [(&str, &str, &str); 4] = [
 pub(super) fn Rail() -> impl IntoView {
     let rail = NodeRef::<html::Nav>::new();
     let path = use_location().pathname;
-    let running = count_running();
+    let live = use_runs_live();
+    let running = Memo::new(move || u64::try_from(live.running().with(Vec::len)).unwrap_or(0));
     let overlay = use_overlay();
     effect(move || {
         path.track();
@@ -80,36 +77,6 @@ fn hide(rail: NodeRef<html::Nav>) {
 fn is_current(href: &str, path: &str) -> bool {
     path == href
         || (href != "/" && path.strip_prefix(href).is_some_and(|rest| rest.starts_with('/')))
-}
-
-/// How many runs an engine owns now: loaded once, then kept by the stream.
-fn count_running() -> Memo<u64> {
-    let live = use_runs_live();
-    let running = RwSignal::new(Vec::<RunId>::new());
-    let loaded = Load::new(move || {
-        live.back();
-        let query =
-            RunQuery { status: Some(RunStatus::Running), limit: Some(500), ..RunQuery::default() };
-        async move { api::runs(&query).await }
-    });
-    effect(move || {
-        if let Some(Ok(page)) = loaded.get() {
-            running.set(page.items.iter().map(|run| run.id.clone()).collect());
-        }
-    });
-    live.on_run(move |run| {
-        let is_running = run.status == RunStatus::Running;
-        if running.with_untracked(|ids| ids.contains(&run.id)) != is_running {
-            running.update(|ids| {
-                if is_running {
-                    ids.push(run.id.clone());
-                } else {
-                    ids.retain(|id| *id != run.id);
-                }
-            });
-        }
-    });
-    Memo::new(move || u64::try_from(running.with(Vec::len)).unwrap_or(0))
 }
 
 /// Which program this is and where it keeps its data. Nothing while it is not known.

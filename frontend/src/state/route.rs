@@ -9,6 +9,7 @@ pub(crate) enum Route {
     Launch,
     Compare,
     Models,
+    Prices,
     Unknown,
 }
 
@@ -23,6 +24,7 @@ impl Route {
             (Some("launch"), None, ..) => Self::Launch,
             (Some("compare"), None, ..) => Self::Compare,
             (Some("settings"), None | Some("models"), None, _) => Self::Models,
+            (Some("settings"), Some("prices"), None, _) => Self::Prices,
             _ => Self::Unknown,
         }
     }
@@ -36,6 +38,7 @@ impl Route {
             Self::Launch => "launch",
             Self::Compare => "compare",
             Self::Models => "models",
+            Self::Prices => "prices",
             Self::Unknown => "unknown",
         }
     }
@@ -82,6 +85,8 @@ mod tests {
     #[case("/settings/models", Route::Models)]
     #[case("/settings/models/x", Route::Unknown)]
     #[case("/settings/other", Route::Unknown)]
+    #[case("/settings/prices", Route::Prices)]
+    #[case("/settings/prices/x", Route::Unknown)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);

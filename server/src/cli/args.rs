@@ -52,6 +52,8 @@ pub(super) enum Command {
     Runs(RunsArgs),
     /// Values in force and their sources, checks of a file, and the schema for editors.
     Config(ConfigCommands),
+    /// What models charge: the price table of this data directory.
+    Prices(PricesArgs),
     /// The optimizer's prompts: what there is, and checks of your own.
     Prompts(PromptsArgs),
     /// Keys of models: which are found and where; keep one in the system's keyring.
@@ -333,6 +335,59 @@ pub(super) struct CheckArgs {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PricesArgs {
+    #[command(subcommand)]
+    pub(super) command: PricesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PricesCommand {
+    /// List all prices.
+    List(ListPricesArgs),
+    /// Add the prices of a model, or change them. Runs that were made before keep theirs.
+    Set(SetPriceArgs),
+    /// Take the prices of a model away.
+    Remove(PriceName),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListPricesArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PriceName {
+    /// Name of the model; with `*` at its end all names that begin so.
+    pub(super) model: String,
+    /// Only at this host, such as api.example.com.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) host: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SetPriceArgs {
+    #[command(flatten)]
+    pub(super) name: PriceName,
+    /// US dollars for a million tokens read.
+    #[arg(long = "in", value_name = "DOLLARS")]
+    pub(super) input: f64,
+    /// US dollars for a million tokens that the provider had cached; those of --in when left out.
+    #[arg(long, value_name = "DOLLARS")]
+    pub(super) cached: Option<f64>,
+    /// US dollars for a million tokens written.
+    #[arg(long = "out", value_name = "DOLLARS")]
+    pub(super) output: f64,
+    /// The day from which on they are known to hold [default: today].
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) as_of: Option<String>,
+    /// Where they are from.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) source: String,
 }
 
 #[derive(Debug, Args)]

@@ -97,6 +97,7 @@ fn source(row: &ResolvedValue) -> String {
         Origin::Default => "default".to_owned(),
         Origin::Base => format!("base {}", row.place),
         Origin::File => format!("file {}", row.place),
+        Origin::Prices => row.place.to_string(),
         Origin::Environment => format!("environment {}", row.place),
         Origin::Flag => format!("flag {}", row.place),
     }

@@ -4,6 +4,7 @@
 use super::Exit;
 use super::args::{ForkArgs, RerunArgs, ResumeArgs};
 use super::follow::{Report, follow};
+use super::foresee::forecast_lines;
 use super::output::Output;
 use super::runs::{ask, find};
 use super::train::{ACTOR, refuse, resume};
@@ -144,10 +145,9 @@ fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exi
         output.line(&format!("{}: {}", line.label, line.figure));
     }
     if let Some(forecast) = &derived.check.forecast {
-        output.line(&format!(
-            "{} steps; at most {} target and {} optimizer calls",
-            forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
-        ));
+        for line in forecast_lines(forecast) {
+            output.line(&line);
+        }
     }
     Ok(Exit::Done)
 }

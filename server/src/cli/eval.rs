@@ -41,7 +41,7 @@ pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> any
 fn config_of(args: &EvalArgs, env: &Environment) -> Result<Resolved, BadConfig> {
     let no_optimizer = flag("model.optimizer_backend", "eval", "mock");
     let resolved = args.config.load(env, &[no_optimizer])?;
-    crate::config::run_config(&resolved)?;
+    crate::config::check_but_prices(&resolved)?;
     Ok(resolved)
 }
 

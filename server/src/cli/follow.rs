@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::bars::Bars;
+use super::foresee::Foresight;
 use super::narrate::{Narrator, spend_line};
 use super::output::Output;
 use super::stop::Stop;
@@ -127,6 +128,7 @@ async fn tell(
     let config = run_config(&row.config)?;
     let evaluation = &config.evaluation;
     let mut narrator = Narrator::new(evaluation.gate_metric, evaluation.gate_mixed_weight);
+    let mut foresight = Foresight::default();
     let bars = (report == Report::People && output.is_terminal()).then(Bars::new);
     if report == Report::People {
         output.line(&format!("run {run} ({}) in {}", row.name, row.out_root));
@@ -139,11 +141,13 @@ async fn tell(
             let events = store.events_after(run, seq, PAGE).await?;
             seq = events.last().map_or(seq, |event| event.seq);
             for event in events.iter().filter(|_| report == Report::People) {
+                let left = foresight.line(event);
                 if event.seq <= seq_at_start && matches!(event.kind, EventKind::Status { .. }) {
                     // Pauses and ends of earlier attempts are no news.
                     continue;
                 }
-                let lines = narrator.lines(&event.kind, event.at_ms);
+                let mut lines = narrator.lines(&event.kind, event.at_ms);
+                lines.extend(left);
                 match &bars {
                     Some(bars) => {
                         bars.event(&event.kind);

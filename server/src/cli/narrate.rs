@@ -199,12 +199,20 @@ pub(super) fn spend_line(spend: &SpendByRole) -> String {
         "{} target and {} optimizer calls, {} from the ledger",
         spend.target.calls, spend.optimizer.calls, total.cached
     )];
-    parts.push(format!("{} tokens{}", total.tokens(), unmetered(total)));
+    parts.push(format!("{} tokens{}{}", total.tokens(), told_parts(total), unmetered(total)));
     parts.push(match total.known_cost_usd_micros() {
         Some(micros) => money(micros),
         None => "cost unknown (no prices set)".to_owned(),
     });
     parts.join(", ")
+}
+
+/// Cached and reasoning tokens where a provider told them; nothing where none did.
+fn told_parts(total: Spend) -> String {
+    let parts = [(total.cached_prompt_tokens, "cached"), (total.reasoning_tokens, "of reasoning")];
+    let told: Vec<String> =
+        parts.into_iter().filter_map(|(n, word)| Some(format!("{} {word}", n?))).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 fn unmetered(total: Spend) -> String {
@@ -296,6 +304,19 @@ mod tests {
         let spend = SpendByRole { target, ..SpendByRole::default() };
         let line = spend_line(&spend);
         assert!(line.contains("cost unknown") && line.contains("1 calls did not report"), "{line}");
+    }
+
+    #[test]
+    fn cached_and_reasoning_tokens_are_said_where_they_are_told() {
+        let mut target = Spend { prompt_tokens: 100, completion_tokens: 10, ..Spend::default() };
+        let line = |target| spend_line(&SpendByRole { target, ..SpendByRole::default() });
+        assert!(line(target).contains("110 tokens,"), "{}", line(target));
+        (target.cached_prompt_tokens, target.reasoning_tokens) = (Some(60), Some(0));
+        assert!(
+            line(target).contains("110 tokens (60 cached, 0 of reasoning),"),
+            "{}",
+            line(target)
+        );
     }
 
     #[test]

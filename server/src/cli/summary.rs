@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use skillopt_domain::api::RunDetail;
+use skillopt_domain::cost::{FateCost, StepFate};
 use skillopt_domain::event::EventKind;
+use skillopt_domain::forecast::{Estimate, ForecastTotal};
 use skillopt_domain::run::RunStatus;
 use skillopt_domain::score::MeanScore;
 use skillopt_store::{Store, StoreFailure};
@@ -25,6 +27,52 @@ pub(super) struct TrainSummary {
     /// `null` when any call has no known price.
     cost_usd: Option<f64>,
     wall_s: f64,
+    /// What steps took by what became of them.
+    by_fate: Vec<FateRow>,
+    /// All steps paid for, a step that was accepted; `null` without one, or while a price is unknown.
+    cost_per_accepted_usd: Option<f64>,
+    /// What was foreseen before the first call; `null` in runs of older programs.
+    forecast: Option<ForecastRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct FateRow {
+    fate: StepFate,
+    steps: u32,
+    calls: u64,
+    tokens: u64,
+    cost_usd: Option<f64>,
+    wall_s: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ForecastRow {
+    calls: Estimate,
+    tokens: Estimate,
+    /// In millionths of a dollar; `null` without a price.
+    cost_usd_micros: Option<Estimate>,
+    wall_ms: Estimate,
+}
+
+impl From<ForecastTotal> for ForecastRow {
+    fn from(total: ForecastTotal) -> Self {
+        let ForecastTotal { calls, cost_usd_micros, wall_ms, .. } = total;
+        Self { calls, tokens: total.tokens(), cost_usd_micros, wall_ms }
+    }
+}
+
+impl From<FateCost> for FateRow {
+    fn from(row: FateCost) -> Self {
+        let total = row.spend.total();
+        Self {
+            fate: row.fate,
+            steps: row.n_steps,
+            calls: total.calls,
+            tokens: total.tokens(),
+            cost_usd: total.known_cost_usd_micros().map(|micros| in_units(micros, 6)),
+            wall_s: in_units(row.wall_ms, 3),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,6 +131,13 @@ impl TrainSummary {
             tokens: total.tokens(),
             cost_usd: total.known_cost_usd_micros().map(|micros| in_units(micros, 6)),
             wall_s: in_units(store.run_row(&row.id).await?.active_ms, 3),
+            by_fate: view.fate_rows().into_iter().map(FateRow::from).collect(),
+            cost_per_accepted_usd: view.cost_per_accepted_step().map(|micros| in_units(micros, 6)),
+            forecast: view
+                .plan
+                .as_ref()
+                .and_then(|plan| plan.forecast.as_ref())
+                .map(|forecast| forecast.total().into()),
         })
     }
 }

@@ -4,8 +4,9 @@ use super::Exit;
 use super::args::TrainArgs;
 use super::derive::tell_differences;
 use super::follow::{Report, finish, follow};
+use super::foresee::forecast_lines;
 use super::output::Output;
-use crate::config::{BadConfig, Environment, run_config};
+use crate::config::{BadConfig, Environment, check_but_prices};
 use crate::host::{Existing, HostError, Hosting, LeaseWish, NewRunRequest};
 use skillopt_domain::api::ConfigCheck;
 use skillopt_domain::config::{ConfigDifference, Origin, Resolved, fork_command};
@@ -37,7 +38,7 @@ pub(super) async fn run(args: TrainArgs, data_dir: &Path, output: &Output) -> an
 
 fn checked(args: &TrainArgs, env: &Environment) -> Result<Resolved, BadConfig> {
     let resolved = args.config.load(env, &[])?;
-    run_config(&resolved)?;
+    check_but_prices(&resolved)?;
     Ok(resolved)
 }
 
@@ -118,10 +119,9 @@ fn describe(
         output.line(&format!("{}: {}", line.label, line.figure));
     }
     if let Some(forecast) = &check.forecast {
-        output.line(&format!(
-            "{} steps; at most {} target and {} optimizer calls",
-            forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
-        ));
+        for line in forecast_lines(forecast) {
+            output.line(&line);
+        }
     }
     Ok(())
 }

@@ -106,6 +106,16 @@ pub fn run_config(resolved: &Resolved) -> Result<RunConfig, BadConfig> {
     RunConfig::from_resolved(resolved).map_err(BadConfig)
 }
 
+/// Checks a config before its prices are known: a cap in dollars may yet get the prices that it needs from the table.
+///
+/// # Errors
+/// All other problems.
+pub fn check_but_prices(resolved: &Resolved) -> Result<(), BadConfig> {
+    let Err(BadConfig(mut problems)) = run_config(resolved) else { return Ok(()) };
+    problems.retain(|problem| problem.path != "limits.max_cost_usd");
+    if problems.is_empty() { Ok(()) } else { Err(BadConfig(problems)) }
+}
+
 fn check(
     from_files: FileSettings,
     env: &Environment,

@@ -60,6 +60,37 @@ fn finished_steps_are_copied_and_nothing_that_the_trainer_would_mix_in() {
 }
 
 #[test]
+fn each_attempt_has_a_folder_of_its_own_in_the_copy() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (run, copy) = (folder(dir.path()), dir.path().join("copy"));
+    let set = run.join("steps/step_0002/selection_eval");
+    let said = |role: &str, content: &str| json!({"role": role, "content": content});
+    let line = |id: &str| {
+        let reply = said("assistant", "Ada");
+        let note = said("system", "[EVALUATION RESULT] right");
+        let conversation = json!([said("system", "be brief"), said("user", "Who?"), reply, note]);
+        format!("{}\n", json!({"id": id, "conversation": conversation}))
+    };
+    put(&set.join(FILE), &(line("a") + &line("../b"))).expect("written");
+    write(&run, &copy, "").expect("written");
+    let set_of_copy = copy.join("steps/step_0002/selection_eval");
+    assert!(!set_of_copy.join(FILE).exists(), "once is enough");
+    let names: Vec<_> = fs::read_dir(set_of_copy.join("predictions")).expect("listed").collect();
+    assert_eq!(names.len(), 2, "an id is data: {names:?}");
+    let attempt = set_of_copy.join("predictions/a");
+    let text = |name: &str| fs::read_to_string(attempt.join(name)).expect("a file");
+    let prompts = (text("target_system_prompt.txt"), text("target_user_prompt.txt"));
+    assert_eq!(prompts, ("be brief".to_owned(), "Who?".to_owned()));
+    assert_eq!(json_of(&attempt.join("conversation.json")).as_array().map(Vec::len), Some(4));
+
+    fs::remove_dir_all(&copy).expect("removed");
+    put(&set.join(FILE), &(line("a") + "{\"id\": 3}\n")).expect("written");
+    let said = write(&run, &copy, "").expect_err("refused").to_string();
+    assert!(said.contains("predictions.jsonl: line 2 is no attempt"), "{said}");
+    assert!(!copy.exists());
+}
+
+#[test]
 fn a_score_of_zero_does_not_read_as_unknown_and_is_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let (run, copy) = (folder(dir.path()), dir.path().join("copy"));

@@ -4,9 +4,8 @@
 use super::Hosting;
 use crate::config::{Environment, key_variables};
 use skillopt_domain::api::{BackendReady, CheckState};
-use skillopt_domain::config::{BACKENDS, BackendFamily, BackendKind, BackendSpec};
-use skillopt_models::program_of;
-use std::path::{Path, PathBuf};
+use skillopt_domain::config::{Agents, BACKENDS, BackendFamily, BackendKind, BackendSpec};
+use skillopt_models::{find_program, program_of};
 
 impl Hosting {
     /// All backends, in the order of their table.
@@ -24,13 +23,15 @@ impl Hosting {
 fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
     match spec.family {
         BackendFamily::Simulated => (CheckState::Ok, "needs no key".to_owned()),
-        BackendFamily::Program => match program(spec.kind) {
-            Some(name) => match on_path(env, name) {
-                Some(path) => (CheckState::Ok, format!("found at {}", path.display())),
-                None => (CheckState::Warning, format!("`{name}` is not on the PATH")),
-            },
-            None => (CheckState::Warning, "its program is not known".to_owned()),
-        },
+        BackendFamily::Program => {
+            let name = program_of(spec.kind).map_or(spec.name, |program| program.name);
+            match find_program(spec.kind, &Agents::default(), env.all()) {
+                Some(Ok(path)) => (CheckState::Ok, format!("found at {}", path.display())),
+                Some(Err(_)) | None => {
+                    (CheckState::Warning, format!("`{name}` is not on the PATH"))
+                }
+            }
+        }
         BackendFamily::Http => http(env, spec.kind),
     }
 }
@@ -38,10 +39,7 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
 fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
     let family = family(kind);
     let common = format!("{family}_API_KEY");
-    let is_own = |name: &String| {
-        name.contains(family) || (kind == BackendKind::OpenaiChat && name == "OPENAI_API_KEY")
-    };
-    let of_family = key_variables().into_iter().filter(is_own);
+    let of_family = key_variables().into_iter().filter(|name| name.contains(family));
     let variables = std::iter::once(common.clone()).chain(of_family);
     let found = variables.into_iter().find_map(|name| {
         let place = env.find(&name)?.place;
@@ -67,29 +65,6 @@ fn family(kind: BackendKind) -> &'static str {
     }
 }
 
-/// The program of a backend, as it is found on the PATH.
-fn program(kind: BackendKind) -> Option<&'static str> {
-    program_of(kind).map(|program| program.name)
-}
-
-fn on_path(env: &Environment, name: &str) -> Option<PathBuf> {
-    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let folders = std::env::split_paths(env.get("PATH")?);
-    folders.filter(|dir| dir.is_absolute()).map(|dir| dir.join(&name)).find(|path| can_run(path))
-}
-
-#[cfg(unix)]
-fn can_run(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path)
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn can_run(path: &Path) -> bool {
-    path.is_file()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,9 +86,6 @@ mod tests {
         let (state, words) = of(&env, BackendKind::CodexExec);
         assert_eq!((state, words), (CheckState::Ok, format!("found at {}", path.display())));
         assert_eq!(of(&env, BackendKind::CopilotChat).0, CheckState::Warning);
-        assert!(BACKENDS.iter().all(|spec| {
-            (spec.family == BackendFamily::Program) == program(spec.kind).is_some()
-        }));
     }
 
     #[test]

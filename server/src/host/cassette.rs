@@ -17,6 +17,7 @@ use skillopt_domain::run::RunStatus;
 use skillopt_domain::spend::Role;
 use skillopt_engine::calls::Flights;
 use skillopt_engine::ctx::RunControl;
+use skillopt_engine::forecast::Known;
 use skillopt_engine::meter::Prior;
 use skillopt_engine::ports::Model;
 use skillopt_engine::train::{Ports, TrainInput, train};
@@ -136,6 +137,7 @@ impl Hosting {
             prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior::default(),
+            known: Known::default(),
         };
         let (_control, ctx) = RunControl::new();
         train(&ctx, &input, &ports)

@@ -2,13 +2,15 @@
 
 use super::Hosting;
 use super::inputs::{Inputs, problem};
+use crate::causes::causes;
 use crate::config::{BadConfig, RoleKey, run_config, withheld_key};
 use skillopt_domain::api::{Check, CheckState, ConfigCheck, Forecast};
 use skillopt_domain::config::{AzureAuth, BackendKind, ConfigProblem, Resolved, RunConfig};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::prompt::{PromptOrigin, PromptUse};
 use skillopt_domain::spend::Role;
-use skillopt_engine::batches::plan;
+use skillopt_engine::batches::{PlanError, plan};
+use skillopt_engine::forecast::{ForecastInput, Known};
 use skillopt_engine::splits::Splits;
 use skillopt_engine::train::data_hash;
 use skillopt_models::{find_program, program_of};
@@ -37,6 +39,7 @@ impl Hosting {
         resolved: &Resolved,
         skill: Option<String>,
     ) -> (ConfigCheck, Option<Seen>) {
+        let resolved = &self.priced(resolved).await;
         let warnings = resolved.warnings.clone();
         let config = match run_config(resolved) {
             Ok(config) => config,
@@ -45,17 +48,23 @@ impl Hosting {
             }
         };
         let for_reading = config.clone();
+        let known = self.known(&config).await;
         let read = tokio::task::spawn_blocking(move || {
             let inputs = Inputs::preview(&for_reading, skill)?;
             let data = data_hash(&inputs.data.splits);
-            Ok((inputs, data))
+            let forecast = forecast(&for_reading, &inputs, &known);
+            Ok((inputs, data, forecast))
         });
         let inputs = read.await.unwrap_or_else(|err| Err(vec![problem("", err.to_string())]));
         let mut check = ConfigCheck { warnings, ..Default::default() };
         let mut seen = None;
         match inputs {
-            Ok((inputs, data)) => {
+            Ok((inputs, data, forecast)) => {
                 describe_inputs(&mut check, &config, &inputs);
+                match forecast {
+                    Ok(forecast) => check.forecast = Some(forecast),
+                    Err(problem) => check.problems.push(problem),
+                }
                 seen = Some(Seen { data, prompts: inputs.prompts.used(&config) });
             }
             Err(problems) => check.problems = problems,
@@ -76,6 +85,24 @@ impl Hosting {
             check.forecast = None;
         }
         (check, seen)
+    }
+
+    /// What earlier calls of the models of a config showed. Without the ledger the forecast only knows less.
+    pub(super) async fn known(&self, config: &RunConfig) -> Known {
+        let mut known = Known::default();
+        for role in Role::ALL {
+            let settings = config.role(role);
+            if settings.is_simulated() {
+                continue;
+            }
+            match self.shared.store.call_history(role, &settings.model).await {
+                Ok(history) => *known.of_mut(role) = history,
+                Err(err) => {
+                    tracing::warn!("the forecast goes without earlier calls: {}", causes(&err))
+                }
+            }
+        }
+        known
     }
 
     fn describe_model(&self, config: &RunConfig, role: Role) -> Check {
@@ -154,10 +181,6 @@ fn describe_inputs(check: &mut ConfigCheck, config: &RunConfig, inputs: &Inputs)
     for warning in &inputs.data.warnings {
         check.warnings.push(problem("env.split_dir", warning.clone()));
     }
-    match forecast(config, splits) {
-        Ok(forecast) => check.forecast = Some(forecast),
-        Err(problem) => check.problems.push(problem),
-    }
 }
 
 /// Which prompts are the user's; nothing where all are the program's.
@@ -196,18 +219,24 @@ fn describe_splits(splits: &Splits) -> Check {
     ok("Data", figure, "No task is in two splits.")
 }
 
-fn forecast(config: &RunConfig, splits: &Splits) -> Result<Forecast, ConfigProblem> {
+fn forecast(config: &RunConfig, inputs: &Inputs, known: &Known) -> Result<Forecast, ConfigProblem> {
+    let Inputs { skill, data, prompts } = inputs;
+    let splits = &data.splits;
     let n = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     let (n_train, n_selection, n_test) =
         (n(splits.train().len()), n(splits.selection().len()), n(splits.test().len()));
-    let shape = plan(config, n_train, n_selection, n_test).map_err(|err| {
+    let plan_problem = |err: PlanError| {
         let path = match err {
-            skillopt_engine::batches::PlanError::TrainSize { .. } => "train.train_size",
-            skillopt_engine::batches::PlanError::NoSelection => "env.split_dir",
-            skillopt_engine::batches::PlanError::TooLong => "train.num_epochs",
+            PlanError::TrainSize { .. } => "train.train_size",
+            PlanError::NoSelection => "env.split_dir",
+            PlanError::TooLong => "train.num_epochs",
         };
         problem(path, err.to_string())
-    })?;
+    };
+    let shape = plan(config, n_train, n_selection, n_test).map_err(plan_problem)?;
+    let input = ForecastInput { config, splits, skill, prompts, known };
+    let estimate =
+        skillopt_engine::forecast::forecast(input, &data.benchmark).map_err(plan_problem)?;
     Ok(Forecast {
         n_train,
         n_selection,
@@ -216,6 +245,7 @@ fn forecast(config: &RunConfig, splits: &Splits) -> Result<Forecast, ConfigProbl
         total_steps: shape.total_steps,
         target_calls_max: shape.target_calls_max,
         optimizer_calls_max: shape.optimizer_calls_max,
+        estimate,
     })
 }
 

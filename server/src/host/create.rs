@@ -49,7 +49,8 @@ impl Hosting {
     /// # Errors
     /// [`HostError`] when the config is not complete, or folder or store cannot be written.
     pub async fn create(&self, request: NewRunRequest) -> Result<RunId, HostError> {
-        let config = run_config(&request.resolved)?;
+        let resolved = self.priced(&request.resolved).await;
+        let config = run_config(&resolved)?;
         let id = new_run_id();
         let wanted = request.out_root.or_else(|| {
             Some(PathBuf::from(&config.env.out_root)).filter(|path| !path.as_os_str().is_empty())
@@ -60,7 +61,7 @@ impl Hosting {
         let folder = wanted
             .as_deref()
             .map_or_else(|| self.shared.data_dir.join("runs").join(id.as_str()), absolute);
-        let (lineage, mut resolved) = (request.lineage, request.resolved);
+        let (lineage, mut resolved) = (request.lineage, resolved);
         let skill = lineage.as_ref().and_then(|lineage| lineage.skill.clone());
         if let Some(lineage) = lineage.as_ref().filter(|_| skill.is_some()) {
             name_skill(&mut resolved, &folder.join(SKILL_FILE), lineage);

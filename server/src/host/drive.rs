@@ -65,10 +65,12 @@ impl Hosting {
 
     async fn drive_owned(
         &self,
-        row: RunRow,
+        mut row: RunRow,
         (control, ctx): (RunControl, RunCtx),
         interrupt: CancellationToken,
     ) -> Result<RunStatus, HostError> {
+        // A process that was killed could not add what it had paid for in its last moments.
+        row.spend = row.spend.at_least(self.shared.store.paid_by(&row.id).await?);
         let run = &row.id;
         self.change(run, RunTransition::Start, None).await?;
         let journal =

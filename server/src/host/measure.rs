@@ -12,6 +12,7 @@ use skillopt_domain::outcome::RolloutSet;
 use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::Role;
 use skillopt_engine::ctx::RunCtx;
+use skillopt_engine::forecast::Known;
 use skillopt_engine::meter::Prior;
 use skillopt_engine::ports::{Journal, RolloutRecord, RunFolder, StoreError};
 use skillopt_engine::splits::SplitName;
@@ -59,7 +60,7 @@ impl Hosting {
         ctx: &RunCtx,
         progress: &watch::Sender<Option<Progress>>,
     ) -> Result<Measured, HostError> {
-        let config = run_config(&request.resolved)?;
+        let config = run_config(&self.priced(&request.resolved).await)?;
         let skill = read_skill(&request.skill).map_err(|problem| {
             BadConfig(vec![ConfigProblem { path: "--skill".to_owned(), ..problem }])
         })?;
@@ -88,6 +89,7 @@ impl Hosting {
                 prompts: inputs.prompts,
                 fresh: request.fresh.then(|| uuid::Uuid::now_v7().to_string()),
                 prior: Prior::default(),
+                known: Known::default(),
             },
             split: request.split,
             repeat: 0,

@@ -28,7 +28,9 @@ impl Hosting {
             detail: problem.message.clone(),
         });
         check.checks.extend(failed);
-        let Ok(config) = run_config(resolved) else { return Preflight { checks: check.checks } };
+        let Ok(config) = run_config(&self.priced(resolved).await) else {
+            return Preflight { checks: check.checks };
+        };
         check.checks.extend(config.dangers().into_iter().map(|danger| Check {
             label: danger.path,
             state: CheckState::Warning,

@@ -44,7 +44,7 @@ impl Hosting {
         row: &RunRow,
         wanted: &Resolved,
     ) -> Result<ResumePlan, HostError> {
-        let resolved = with_absolute_paths(wanted);
+        let resolved = with_absolute_paths(&self.priced(wanted).await.with_prices_of(&row.config));
         run_config(&resolved)?;
         let plan = self.shared.store.view(&row.id).await?.plan;
         let (before, after, begun) = (row.config.clone(), resolved.clone(), plan.clone());

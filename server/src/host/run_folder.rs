@@ -1,19 +1,16 @@
 //! The Python-compatible run folder on disk. Every file appears whole or not at all; every path is relative
-//! and made of safe names.
+//! and made of safe names. What was said in a rollout set is one file (`predictions.rs`), not a folder an attempt.
+
+pub(crate) mod predictions;
 
 use super::HostError;
 use async_trait::async_trait;
-use serde::Serialize;
 use serde_json::{Map, Value};
-use skillopt_domain::file_name::safe_file_name;
-use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::outcome::Outcome;
-use skillopt_engine::ports::{RolloutRecord, RunFolder, Speaker, StoreError};
-use std::collections::HashMap;
+use skillopt_engine::ports::{RolloutRecord, RunFolder, StoreError};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 const LOCK_FILE: &str = ".skillopt.lock";
 
@@ -21,7 +18,6 @@ const LOCK_FILE: &str = ".skillopt.lock";
 #[derive(Debug)]
 pub struct DiskRunFolder {
     root: PathBuf,
-    texts: Arc<Mutex<SharedTexts>>,
     /// Unlocked when it is dropped.
     _lock: File,
 }
@@ -46,7 +42,7 @@ impl DiskRunFolder {
             // File systems without locks: the lease of the run still keeps two engines apart.
             Err(TryLockError::Error(err)) => tracing::warn!("cannot lock the run folder: {err}"),
         }
-        Ok(Self { root: root.to_owned(), texts: Arc::default(), _lock: lock })
+        Ok(Self { root: root.to_owned(), _lock: lock })
     }
 
     fn path(&self, relative: &str) -> Result<PathBuf, StoreError> {
@@ -77,12 +73,7 @@ impl RunFolder for DiskRunFolder {
         rollouts: Vec<RolloutRecord>,
     ) -> Result<(), StoreError> {
         let dir = self.path(dir)?;
-        let texts = Arc::clone(&self.texts);
-        blocking(move || {
-            let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
-            write_rollouts_now(&dir, &rollouts, &mut texts)
-        })
-        .await
+        blocking(move || write_rollouts_now(&dir, &rollouts)).await
     }
 }
 
@@ -117,52 +108,21 @@ pub(in crate::host) fn write_now(path: &Path, bytes: &[u8]) -> std::io::Result<(
     Ok(())
 }
 
-fn write_rollouts_now(
-    dir: &Path,
-    rollouts: &[RolloutRecord],
-    texts: &mut SharedTexts,
-) -> Result<(), StoreError> {
-    let mut lines = String::new();
+fn write_rollouts_now(dir: &Path, rollouts: &[RolloutRecord]) -> Result<(), StoreError> {
+    let (mut rows, mut said) = (String::new(), String::new());
     for record in rollouts {
-        lines.push_str(&Value::Object(result_row(record)).to_string());
-        lines.push('\n');
-        let folder = dir.join("predictions").join(safe_file_name(record.outcome.task.as_str()));
-        std::fs::create_dir_all(&folder).map_err(|err| failed(&folder, &err))?;
-        // Bulk files need no rename: a rollout set that was cut short is written again as a whole.
-        let path = folder.join("conversation.json");
-        std::fs::write(&path, conversation(record)?).map_err(|err| failed(&path, &err))?;
-        texts.write(folder.join("target_user_prompt.txt"), said_by(record, Speaker::User))?;
-        texts.write(folder.join("target_system_prompt.txt"), said_by(record, Speaker::System))?;
+        rows.push_str(&Value::Object(result_row(record)).to_string());
+        rows.push('\n');
+        said.push_str(
+            &predictions::line(record).map_err(|err| StoreError { message: err.to_string() })?,
+        );
+        said.push('\n');
     }
-    let path = dir.join("results.jsonl");
-    write_now(&path, lines.as_bytes()).map_err(|err| failed(&path, &err))
-}
-
-/// Texts that many tasks and sets share: a set's skill, and a task's question in every set. One file under many names
-/// costs a fraction of many files.
-#[derive(Debug, Default)]
-struct SharedTexts {
-    // Invariant: each file holds the text of its hash; a file that is replaced is forgotten first.
-    files: HashMap<Sha256Hex, PathBuf>,
-}
-
-impl SharedTexts {
-    /// Writes a text: another name of the file that has it already, or a file where there is none or the file system
-    /// has no links.
-    fn write(&mut self, path: PathBuf, text: &str) -> Result<(), StoreError> {
-        // What stands there may be shared by other tasks: it is replaced, not changed.
-        if std::fs::remove_file(&path).is_ok() {
-            self.files.retain(|_, known| *known != path);
-        }
-        let hash = Sha256Hex::of(text);
-        let known = self.files.get(&hash);
-        if known.is_some_and(|known| std::fs::hard_link(known, &path).is_ok()) {
-            return Ok(());
-        }
-        std::fs::write(&path, text).map_err(|err| failed(&path, &err))?;
-        self.files.insert(hash, path);
-        Ok(())
+    for (name, text) in [(predictions::FILE, said), ("results.jsonl", rows)] {
+        let path = dir.join(name);
+        write_now(&path, text.as_bytes()).map_err(|err| failed(&path, &err))?;
     }
+    Ok(())
 }
 
 /// A row of `results.jsonl`. An attempt without a score has none: an error is never a zero.
@@ -200,48 +160,6 @@ fn phase_word(outcome: &Outcome) -> &'static str {
         Outcome::InfraError { code, .. } if code == "timeout" => "timeout",
         Outcome::InfraError { .. } | Outcome::JudgeError { .. } => "error",
     }
-}
-
-/// A line of `conversation.json`.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Line<'a> {
-    Said {
-        role: Speaker,
-        content: &'a str,
-    },
-    /// What an agent did, as the Python system tells of tools.
-    Did {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        cmd: String,
-        obs: &'a str,
-    },
-}
-
-fn conversation(record: &RolloutRecord) -> Result<String, StoreError> {
-    let note = match record.evaluation_note.as_str() {
-        "" => String::new(),
-        note => format!("[EVALUATION RESULT] {note}"),
-    };
-    let said = |role, content| Line::Said { role, content };
-    let asked = record.messages.iter().map(|message| said(message.role, message.content.as_str()));
-    let did = record.steps.iter().map(|step| Line::Did {
-        kind: "tool_call",
-        cmd: format!("{}: {}", step.kind, step.text),
-        obs: &step.result,
-    });
-    let ends = [(Speaker::Assistant, record.reply.as_str()), (Speaker::System, note.as_str())];
-    let ends = ends.into_iter().filter(|(_, content)| !content.is_empty());
-    let lines: Vec<Line<'_>> =
-        asked.chain(did).chain(ends.map(|(role, content)| said(role, content))).collect();
-    let text = serde_json::to_string_pretty(&lines);
-    text.map(|text| text + "\n").map_err(|err| StoreError { message: err.to_string() })
-}
-
-fn said_by(record: &RolloutRecord, speaker: Speaker) -> &str {
-    let found = record.messages.iter().find(|message| message.role == speaker);
-    found.map_or("", |message| message.content.as_str())
 }
 
 #[cfg(test)]

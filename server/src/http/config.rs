@@ -91,7 +91,8 @@ pub(crate) fn resolve_form(
 
 /// Values that somebody set, as text.
 pub(crate) fn chosen_values(resolved: &Resolved) -> BTreeMap<String, String> {
-    let chosen = resolved.values.iter().filter(|row| row.place.origin != Origin::Default);
+    let is_chosen = |origin| !matches!(origin, Origin::Default | Origin::Prices);
+    let chosen = resolved.values.iter().filter(|row| is_chosen(row.place.origin));
     chosen.map(|row| (row.path.clone(), row.value.to_string())).collect()
 }
 

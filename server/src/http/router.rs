@@ -2,8 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, problem,
-    prompts, run_parts, runs, stream,
+    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
+    problem, prompts, run_parts, runs, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -53,6 +53,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(run_parts::config))
         .routes(routes!(models::list))
         .routes(routes!(models::test))
+        .routes(routes!(prices::list, prices::replace))
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::text))
         .routes(routes!(config::schema))

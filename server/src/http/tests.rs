@@ -7,6 +7,7 @@ mod files;
 mod guarding;
 mod importing;
 mod models;
+mod prices;
 mod prompts;
 mod streaming;
 
@@ -94,6 +95,12 @@ impl World {
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
         self.answer(post(path, body)).await
+    }
+
+    async fn put(&self, path: &str, body: &Value) -> Answer {
+        let mut request = post(path, body);
+        *request.method_mut() = axum::http::Method::PUT;
+        self.answer(request).await
     }
 
     fn path(&self) -> &Path {

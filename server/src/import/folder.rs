@@ -13,6 +13,8 @@ use std::time::UNIX_EPOCH;
 
 /// The longest file that is read: a long history, or the results of a large split.
 const MAX_FILE_BYTES: u64 = 64 << 20;
+/// The longest file of conversations: all that was said in the attempts of a rollout set.
+const MAX_LONG_FILE_BYTES: u64 = 512 << 20;
 /// All that is read of one folder.
 const MAX_TOTAL_BYTES: u64 = 1 << 30;
 /// Entries of one directory that are looked at.
@@ -40,8 +42,8 @@ pub(super) enum FileProblem {
     #[error("is not an ordinary file; not read")]
     NotAFile,
     /// Too long.
-    #[error("is longer than {} MiB; not read", MAX_FILE_BYTES >> 20)]
-    TooLong,
+    #[error("is longer than {} MiB; not read", .0 >> 20)]
+    TooLong(u64),
     /// The folder as a whole is too large.
     #[error("not read: {} MiB of the folder were read already, which is the limit", MAX_TOTAL_BYTES >> 20)]
     TooMuch,
@@ -78,19 +80,28 @@ impl Folder {
 
     /// A file's text; `None` when there is no such file.
     pub(super) fn read(&self, relative: &str) -> Result<Option<Text>, FileProblem> {
+        self.read_within(relative, MAX_FILE_BYTES)
+    }
+
+    /// The same of a file that may be long.
+    pub(super) fn read_long(&self, relative: &str) -> Result<Option<Text>, FileProblem> {
+        self.read_within(relative, MAX_LONG_FILE_BYTES)
+    }
+
+    fn read_within(&self, relative: &str, limit: u64) -> Result<Option<Text>, FileProblem> {
         let Some((file, meta)) = self.find(relative)? else { return Ok(None) };
         if !meta.is_file() {
             return Err(FileProblem::NotAFile);
         }
-        if meta.len() > MAX_FILE_BYTES {
-            return Err(FileProblem::TooLong);
+        if meta.len() > limit {
+            return Err(FileProblem::TooLong(limit));
         }
         let mut bytes = Vec::new();
         // A file that grows meanwhile is cut, too.
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        file.take(limit + 1).read_to_end(&mut bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        if size > MAX_FILE_BYTES {
-            return Err(FileProblem::TooLong);
+        if size > limit {
+            return Err(FileProblem::TooLong(limit));
         }
         let less = |left: u64| left.checked_sub(size);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err() {

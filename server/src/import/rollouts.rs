@@ -5,13 +5,14 @@ use super::conversation::{self, message};
 use super::findings::Findings;
 use super::folder::Folder;
 use super::json::{self, Fields};
+use crate::host::run_folder::predictions::FILE as PREDICTIONS;
 use serde_json::Value;
 use skillopt_domain::api::TrajectoryMessage;
 use skillopt_domain::file_name::safe_file_name;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outcome::{Outcome, TaskOutcome};
 use skillopt_domain::score::{Score, TaskScore};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 const TITLE_CHARS: usize = 300;
 
@@ -39,9 +40,12 @@ pub(super) fn read(folder: &Folder, dir: &str, findings: &mut Findings) -> Optio
         }
     };
     let rows = rows(&file, &text, findings);
+    let mut said = said_in_all(folder, dir, findings);
     let mut found = RolloutDir::default();
     for row in rows {
-        found.conversations.push(conversation(folder, dir, &row, findings));
+        let of_row = said.remove(row.outcome.task.as_str());
+        let said = of_row.unwrap_or_else(|| conversation(folder, dir, &row, findings));
+        found.conversations.push(said);
         found.outcomes.push(row.outcome);
     }
     Some(found)
@@ -156,7 +160,40 @@ fn outcome(fields: &Fields<'_>, findings: &mut Findings) -> Option<Outcome> {
     })
 }
 
-/// What was said: the conversation file, with the prompts before it where it does not begin with them.
+/// What was said in each attempt by its task, where one file holds it for all of them: that of our own runs.
+fn said_in_all(
+    folder: &Folder,
+    dir: &str,
+    findings: &mut Findings,
+) -> HashMap<String, Vec<TrajectoryMessage>> {
+    let file = format!("{dir}/{PREDICTIONS}");
+    let text = match folder.read_long(&file) {
+        Ok(text) => text.map(|text| text.text).unwrap_or_default(),
+        Err(problem) => {
+            findings.add(&file, "", problem.to_string());
+            return HashMap::new();
+        }
+    };
+    let mut all = HashMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let attempt: Option<Value> = serde_json::from_str(line).ok();
+        let said = attempt.as_ref().and_then(|attempt| {
+            let messages = conversation::messages(attempt.get("conversation")?)?;
+            Some((attempt.get("id")?.as_str()?.to_owned(), messages))
+        });
+        match said {
+            Some((id, messages)) => _ = all.insert(id, messages),
+            None => findings.add(
+                &file,
+                &format!("line {number}"),
+                "no attempt with a list of messages; not shown",
+            ),
+        }
+    }
+    all
+}
+
+/// What was said, in the layout of the Python system: the conversation file of the attempt, with the prompts before it where it does not begin with them.
 fn conversation(
     folder: &Folder,
     dir: &str,

@@ -230,6 +230,7 @@ fn plan(reader: &mut Reader, rows: &Rows, initial: &Sha256Hex) -> RunPlan {
         target_simulated: is_simulated(Role::Target),
         optimizer_simulated: is_simulated(Role::Optimizer),
         seed: settings.flat.get("seed").and_then(Value::as_u64).unwrap_or_default(),
+        forecast: None,
     };
     let unknown = [
         ("train tasks", plan.n_train == 0),

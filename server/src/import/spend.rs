@@ -110,6 +110,8 @@ fn counted(counts: &Fields<'_>, findings: &mut Findings) -> Spend {
         prompt_tokens: count("prompt_tokens"),
         completion_tokens: count("completion_tokens"),
         unpriced_calls: calls,
+        cached_prompt_tokens: counts.get("cached_prompt_tokens").and_then(Value::as_u64),
+        reasoning_tokens: counts.get("reasoning_tokens").and_then(Value::as_u64),
         ..Spend::default()
     }
 }

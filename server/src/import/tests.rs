@@ -458,6 +458,12 @@ async fn an_empty_region_changes_no_result_and_guidance_does() {
     4
 )]
 #[case::config_broken("config.json", "{\"seed\": 1,", "config.json, line 1", 4)]
+#[case::said_broken(
+    "steps/step_0001/rollout/predictions.jsonl",
+    "{\"id\": \"t1\"}\n",
+    "predictions.jsonl, line 1: no attempt with a list of messages",
+    4
+)]
 #[case::conversation_broken(
     "steps/step_0001/rollout/predictions/t1/conversation.json",
     "{\"a\": 1}",

@@ -119,6 +119,7 @@ impl Writer {
                 target_simulated: true,
                 optimizer_simulated: true,
                 seed: 42,
+                forecast: None,
             }),
         );
         let set = self.measure(&initial, 0);

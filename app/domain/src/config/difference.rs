@@ -147,8 +147,10 @@ const BEARINGS: &[Row] = &[
         "it counts money and shapes no answer; what was spent keeps its price",
         &[
             "model.target_price_in",
+            "model.target_price_cached_in",
             "model.target_price_out",
             "model.optimizer_price_in",
+            "model.optimizer_price_cached_in",
             "model.optimizer_price_out",
         ],
     ),

@@ -361,7 +361,12 @@ impl RunConfig {
             if self.limits.max_cost_usd_micros.is_some() && !model.is_simulated() && !priced {
                 add(
                     "limits.max_cost_usd",
-                    format!("needs model.{role}_price_in and model.{role}_price_out to be known"),
+                    format!(
+                        "no price of the {role}'s model {} is known, so that the cap could not hold: add one on the \
+                         page Settings → Prices or with `skillopt prices set`, or set model.{role}_price_in and \
+                         model.{role}_price_out",
+                        model.model
+                    ),
                 );
             }
         }

@@ -41,6 +41,8 @@ impl fmt::Display for Value {
 pub enum Origin {
     /// Nobody set it.
     Default,
+    /// The price table of the data directory, when the run was made.
+    Prices,
     /// A file that another file names as its `_base_`.
     Base,
     /// The config file.

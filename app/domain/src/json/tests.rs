@@ -71,6 +71,7 @@ fn events_of_the_modes_and_between_epochs_are_written_again_byte_for_byte() {
         best_step: 3,
         version: 2,
         reason: "why".to_owned(),
+        cost: None,
     });
     check::<EventKind>(&serde_json::to_string(&last).unwrap());
 }
@@ -167,7 +168,7 @@ fn the_other_answers_are_read() {
         r#"{"step":1,"number":2,"report":{"op":"append","content":"c","support_count":1,"source_type":"success","merge_level":0,"status":"over_budget","detail":""},"reason":"r","before":0.5,"after":null,"n":4,"n_fixed":0,"n_broke":1,"n_proposed_again":2,"proposed_again_in":[2,3]}"#,
     );
     check::<ConfigCheck>(
-        r#"{"problems":[],"warnings":[],"checks":[{"label":"l","state":"failed","figure":"f","detail":"d"}],"forecast":{"n_train":1,"n_selection":2,"n_test":3,"steps_per_epoch":1,"total_steps":1,"target_calls_max":9,"optimizer_calls_max":8}}"#,
+        r#"{"problems":[],"warnings":[],"checks":[{"label":"l","state":"failed","figure":"f","detail":"d"}],"forecast":{"n_train":1,"n_selection":2,"n_test":3,"steps_per_epoch":1,"total_steps":1,"target_calls_max":9,"optimizer_calls_max":8,"estimate":{"parts":[{"part":"rollout","units":2,"target":{"calls":{"low":1,"likely":2,"high":3},"prompt_tokens":{"low":1,"likely":2,"high":3},"completion_tokens":{"low":1,"likely":2,"high":3},"cost_usd_micros":null},"optimizer":{"calls":{"low":0,"likely":0,"high":0},"prompt_tokens":{"low":0,"likely":0,"high":0},"completion_tokens":{"low":0,"likely":0,"high":0},"cost_usd_micros":{"low":0,"likely":0,"high":0}},"wall_ms":{"low":1,"likely":2,"high":3}}],"assumptions":["a"]}}}"#,
     );
     check::<Vec<PromptRow>>(r#"[{"name":"ranking","purpose":"p","origin":"user","hash":"$SHA"}]"#);
     check::<PromptText>(r#"{"text":"t"}"#);

@@ -199,12 +199,23 @@ fn timing(facts: &StepFacts) -> Map<String, Value> {
 }
 
 pub(super) fn tokens(spend: Spend) -> Value {
-    json!({
+    let mut tokens = json!({
         "calls": spend.calls,
         "prompt_tokens": spend.prompt_tokens,
         "completion_tokens": spend.completion_tokens,
         "total_tokens": spend.tokens(),
-    })
+    });
+    // What no provider told has no key, so that it is not read as zero.
+    let parts = [
+        ("cached_prompt_tokens", spend.cached_prompt_tokens),
+        ("reasoning_tokens", spend.reasoning_tokens),
+    ];
+    for (key, told) in parts {
+        if let Some(told) = told {
+            tokens[key] = json!(told);
+        }
+    }
+    tokens
 }
 
 pub(super) fn seconds(ms: u64) -> Value {

@@ -15,7 +15,7 @@ use crate::run::{Run, TrainError};
 use crate::schedule::edit_budget;
 use crate::select::{Budget, SelectOrder, Selection, select};
 use crate::update::{Updated, apply_edits, take_text, take_text_as_python};
-use skillopt_domain::config::{LrControl, Optimizer, UpdateMode};
+use skillopt_domain::config::{LrControl, Optimizer, RunConfig, UpdateMode};
 use skillopt_domain::event::EventKind;
 use skillopt_domain::outcome::Sample;
 
@@ -27,14 +27,14 @@ pub(super) struct Hints<'a> {
 }
 
 /// The budget of the schedule; `None` when something else sets it.
-pub(super) fn scheduled(config: &Optimizer, step: u32, shape: RunShape) -> Option<u32> {
+pub(crate) fn scheduled(config: &Optimizer, step: u32, shape: RunShape) -> Option<u32> {
     (config.budget_control() == LrControl::Fixed)
         .then(|| edit_budget(config, step, shape.total_steps))
 }
 
 /// The number of items that analysts may propose: the budget of the step; for the Python system always the highest.
-pub(super) fn most_proposed(run: &Run<'_>, scheduled: Option<u32>) -> Option<u32> {
-    if run.is_python() { Some(run.input.config.optimizer.learning_rate) } else { scheduled }
+pub(crate) fn most_proposed(config: &RunConfig, scheduled: Option<u32>) -> Option<u32> {
+    if config.is_python() { Some(config.optimizer.learning_rate) } else { scheduled }
 }
 
 /// Who settles the budget. The Python system uses its schedule also where nobody should set a budget, and moves on in

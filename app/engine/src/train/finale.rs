@@ -51,6 +51,7 @@ pub(super) async fn select_finally(
         best_step: state.skills.best_step,
         version: state.skills.best_version,
         reason: reason(compared),
+        cost: None,
     };
     run.write_json("final_selection.json", &selection).await?;
     run.emit("final_selection", EventKind::FinalSelected(selection)).await

@@ -1,6 +1,7 @@
 //! What the Python system carries from step to step: scores that stay with the run whatever becomes of the text, the
 //! position of the schedule, and regions that are written without a measurement.
 
+use super::epoch_end::Stopwatch;
 use super::judge::{JudgeOrder, Judged, judge_outcomes, measure_candidate, recalled};
 use super::step::key;
 use super::{StepFacts, TrainState};
@@ -256,7 +257,9 @@ pub(super) async fn select_finally(
         repeat: 0,
         when_broken: WhenBroken::FailRun,
     };
+    let stopwatch = Stopwatch::start(run);
     let rollouts = measure(run, order).await?;
+    let cost = Some(stopwatch.spent(run));
     let Some(mean) = rollouts.mean() else { return Ok(()) };
     let (counts, bonus) = (rollouts.counts(), bonus_of(evaluation, &last));
     let set = rollouts.set.key.clone();
@@ -282,6 +285,7 @@ pub(super) async fn select_finally(
             best_score.unwrap_or_default(),
             last_score.unwrap_or_default()
         ),
+        cost,
     };
     run.write_json("final_selection.json", &selection).await?;
     run.emit("final_selection", EventKind::FinalSelected(selection)).await

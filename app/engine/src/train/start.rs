@@ -8,6 +8,7 @@ use crate::artifacts::Artifacts;
 use crate::batches::RunShape;
 use crate::buffer::StepBuffer;
 use crate::evaluate::{MeasureOrder, SelectionCache, measure as measure_skill, measured};
+use crate::forecast::forecast;
 use crate::ports::{ChatRequest, Message, ModelErrorKind, Purpose, Task};
 use crate::rollout::WhenBroken;
 use crate::run::{Run, TrainError};
@@ -38,6 +39,7 @@ pub(super) async fn announce(run: &Run<'_>, shape: RunShape) -> Result<(), Train
         target_simulated: run.ports.target.is_simulated(),
         optimizer_simulated: run.ports.optimizer.is_simulated(),
         seed: config.train.seed,
+        forecast: forecast(run.input.into(), run.ports.benchmark.as_ref()).ok(),
     };
     if let Some(EventKind::Planned(earlier)) = run.ports.journal.find("planned").await? {
         if earlier.initial_skill != plan.initial_skill {

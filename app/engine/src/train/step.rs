@@ -5,6 +5,7 @@ use super::TrainState;
 use super::candidate::{
     Hints, choose, emit_update, make_candidate, merge, most_proposed, scheduled, take_in_notes,
 };
+use super::epoch_end::Stopwatch;
 use super::judge::{JudgeOrder, judge};
 use super::python::flush_notes;
 use super::stages::Stages;
@@ -12,7 +13,7 @@ use super::summary::summary_of;
 use crate::artifacts::News;
 use crate::batches::{Batch, RunShape};
 use crate::buffer::BufferEntry;
-use crate::reflect::{ReflectOrder, ScoredBatch, reflect};
+use crate::reflect::{Briefing, ReflectOrder, ScoredBatch, reflect};
 use crate::rollout::{RolloutOrder, Rollouts, WhenBroken, roll_out};
 use crate::run::{Run, TrainError};
 use crate::update::{Updated, is_without_text};
@@ -22,6 +23,7 @@ use skillopt_domain::proposal::{AppendixReport, LrDecision};
 use skillopt_domain::run::{Phase, Stage};
 use skillopt_domain::score::MeanScore;
 use skillopt_domain::skill::SkillDoc;
+use skillopt_domain::spend::{SpendByRole, Spent};
 use skillopt_domain::verdict::{Action, Verdict};
 
 /// Everything that one step finds out, stage by stage.
@@ -87,11 +89,13 @@ pub(super) async fn step(
     let sample = run.sample(epoch, 0);
     let order = ReflectOrder {
         step: state.step,
-        skill: &state.skills.current,
+        briefing: Briefing {
+            skill: &state.skills.current,
+            max_items: most_proposed(&run.input.config, scheduled),
+            previous_steps: &previous_steps,
+            memory: &state.memory,
+        },
         batches: &scored,
-        max_items: most_proposed(run, scheduled),
-        previous_steps: &previous_steps,
-        memory: &state.memory,
         sample: sample.clone(),
     };
     let reflection = reflect(run, &order).await?;
@@ -276,7 +280,9 @@ async fn finish(
     facts.stages = stages.end();
     decide(state, &facts, action);
     if run.is_python() {
+        let stopwatch = Stopwatch::start(run);
         flush_notes(run, state, &mut facts).await?;
+        add_to_update(&mut facts.stages, stopwatch.spent(run));
     }
     let known = match run.ports.journal.find(&key(facts.step, "finished")).await? {
         Some(EventKind::StepFinished(summary)) => Some(summary),
@@ -307,6 +313,23 @@ async fn finish(
     });
     state.last_was_inconclusive = action == Action::Inconclusive;
     run.emit(&key(facts.step, "finished"), EventKind::StepFinished(summary)).await
+}
+
+/// Notes that are condensed after the gate are part of the update all the same.
+fn add_to_update(stages: &mut Vec<StageCost>, spent: Spent) {
+    if spent.spend == SpendByRole::default() {
+        return;
+    }
+    match stages.iter_mut().find(|cost| cost.stage == Stage::Update) {
+        Some(cost) => {
+            cost.wall_ms += spent.wall_ms;
+            cost.spend += spent.spend;
+        }
+        None => {
+            let (stage, Spent { wall_ms, spend }) = (Stage::Update, spent);
+            stages.push(StageCost { stage, wall_ms, spend });
+        }
+    }
 }
 
 /// What a verdict does to current and best.

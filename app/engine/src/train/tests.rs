@@ -16,9 +16,11 @@ use skillopt_domain::verdict::Action;
 use skillopt_domain::view::RunView;
 
 mod agents;
+mod caps;
 mod contexts;
 mod epochs;
 mod folder;
+mod forecasts;
 mod kills;
 mod lapses;
 mod merging;
@@ -94,6 +96,7 @@ fn input(changes: &[(&str, &str)]) -> TrainInput {
         prompts: PromptSet::default(),
         fresh: None,
         prior: Prior::default(),
+        known: Known::default(),
     }
 }
 

@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 
 /// A preflight that fails should say so soon.
 const PREFLIGHT_RETRIES: u32 = 2;
-/// A model that says nothing is asked so often again.
-const EMPTY_RETRIES: u32 = 2;
 /// An endpoint that answers others may refuse a call so often, whatever `model.max_retries` says.
 const MOST_ATTEMPTS: u32 = 100;
 const MOST_MESSAGE_CHARS: usize = 300;
@@ -29,7 +27,6 @@ pub(crate) struct Call<'a> {
     request: &'a ChatRequest,
     attempts: u32,
     failures: u32,
-    empty_replies: u32,
     /// Answers of the endpoint when the last attempt failed; at first, when the first one began.
     answers_before: u64,
     /// Tokens of attempts that were counted but brought no answer.
@@ -55,7 +52,6 @@ impl<'a> Call<'a> {
             request,
             attempts: 0,
             failures: 0,
-            empty_replies: 0,
             answers_before: 0,
             billed,
             billed_answers: 0,
@@ -187,7 +183,11 @@ impl<'a> Call<'a> {
                 );
                 Next::GiveUp(self.error(failure.kind, &message))
             }
-            None => Next::GiveUp(self.error(failure.kind, &failure.message)),
+            None => {
+                let mut error = self.error(failure.kind, &failure.message);
+                error.billed.worth_another = failure.again == Again::Twice;
+                Next::GiveUp(error)
+            }
         }
     }
 
@@ -235,10 +235,8 @@ impl<'a> Call<'a> {
             Again::Never => None,
             Again::After(wait) => Some(spread(wait, self.model.endpoints.jitter())),
             Again::Backoff => Some(backoff()),
-            Again::Twice => {
-                self.empty_replies += 1;
-                (self.empty_replies <= EMPTY_RETRIES).then(backoff)
-            }
+            // It was answered and paid for: whether another one is asked for is for those to say who count the cost.
+            Again::Twice => None,
         }
     }
 
@@ -278,6 +276,7 @@ impl<'a> Call<'a> {
             answers: self.billed_answers,
             usage: self.billed,
             cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
+            worth_another: false,
         };
         ModelError { kind, message, attempts: self.attempts, billed }
     }

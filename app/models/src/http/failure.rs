@@ -28,7 +28,7 @@ pub(crate) enum Again {
     Backoff,
     /// After the wait that the provider named.
     After(Duration),
-    /// The model answered with nothing: worth two further attempts, not all of them.
+    /// The model answered with nothing: worth two further calls, by those who count what they cost.
     Twice,
 }
 

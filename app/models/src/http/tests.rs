@@ -116,6 +116,7 @@ fn config(base_url: &str) -> ModelRole {
         total_timeout_s: 900.0,
         extra_body: None,
         price_in: None,
+        price_cached_in: None,
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,

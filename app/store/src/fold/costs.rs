@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqlitePool;
 
 /// `PRAGMA user_version` of a store whose folds all have their costs.
-const WITH_COSTS: i64 = 1;
+const WITH_FATES: i64 = 2;
 const ACTION: &str = "add costs to the folds of runs";
 /// Events that are in memory at once.
 const CHUNK: u32 = 256;
@@ -18,12 +18,13 @@ const CHUNK: u32 = 256;
 pub(crate) async fn complete(pool: &SqlitePool) -> Result<(), StoreFailure> {
     let version: i64 =
         sqlx::query_scalar("PRAGMA user_version").fetch_one(pool).await.doing(ACTION)?;
-    if version >= WITH_COSTS {
+    if version >= WITH_FATES {
         return Ok(());
     }
     let mut tx = begin_write(pool).await.doing(ACTION)?;
     let runs: Vec<i64> = sqlx::query_scalar(
-        "SELECT run_no FROM run_documents WHERE json_type(view_json, '$.costs') IS NULL",
+        "SELECT run_no FROM run_documents WHERE json_type(view_json, '$.costs') IS NULL \
+         OR json_type(view_json, '$.fates') IS NULL",
     )
     .fetch_all(&mut *tx)
     .await
@@ -31,7 +32,7 @@ pub(crate) async fn complete(pool: &SqlitePool) -> Result<(), StoreFailure> {
     for run_no in runs {
         complete_run(&mut tx, run_no).await?;
     }
-    sqlx::query("PRAGMA user_version = 1").execute(&mut *tx).await.doing(ACTION)?;
+    sqlx::query("PRAGMA user_version = 2").execute(&mut *tx).await.doing(ACTION)?;
     tx.commit().await.doing(ACTION)
 }
 
@@ -41,7 +42,8 @@ async fn complete_run(conn: &mut SqliteConnection, run_no: i64) -> Result<(), St
     loop {
         let rows = sqlx::query(
             "SELECT seq, at_ms, key, kind_json FROM events WHERE run_no = ? AND seq > ? AND type IN \
-             ('baseline', 'step_finished', 'slow_updated', 'meta_skill_written', 'tested') ORDER BY seq LIMIT ?",
+             ('baseline', 'step_finished', 'slow_updated', 'meta_skill_written', \
+             'final_selected', 'tested') ORDER BY seq LIMIT ?",
         )
         .bind(run_no)
         .bind(int(told.seq))
@@ -55,8 +57,8 @@ async fn complete_run(conn: &mut SqliteConnection, run_no: i64) -> Result<(), St
         for row in &rows {
             told.apply(&event_of(row)?);
         }
-        let (costs, seq) = (told.costs, told.seq);
-        told = RunView { costs, seq, ..RunView::default() };
+        let (costs, fates, seq) = (told.costs, told.fates, told.seq);
+        told = RunView { costs, fates, seq, ..RunView::default() };
     }
     let row = sqlx::query("SELECT view_json FROM run_documents WHERE run_no = ?")
         .bind(run_no)
@@ -64,7 +66,7 @@ async fn complete_run(conn: &mut SqliteConnection, run_no: i64) -> Result<(), St
         .await
         .doing(ACTION)?;
     let mut view: RunView = from_json("a run's fold", &row.text("view_json")?)?;
-    view.costs = told.costs;
+    (view.costs, view.fates) = (told.costs, told.fates);
     sqlx::query("UPDATE run_documents SET view_json = ? WHERE run_no = ?")
         .bind(to_json(&view)?)
         .bind(run_no)

@@ -18,7 +18,7 @@ const CHUNK: usize = 32;
 const BLOBS: &str = "INSERT INTO blobs (hash, codec, size, bytes) SELECT * FROM (";
 const CALLS: &str = "INSERT INTO calls (key, role, purpose, model, finish, reply, messages, prompt_tokens, \
      completion_tokens, cost_usd_micros, latency_ms, attempts, adaptations, \
-     cached_prompt_tokens, reasoning_tokens, beside) SELECT * FROM (";
+     cached_prompt_tokens, reasoning_tokens, beside, run) SELECT * FROM (";
 /// Leaves out the rows that only fill a statement up. What is there already stays.
 const NEW_ONLY: &str = ") WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING;";
 
@@ -113,7 +113,8 @@ fn push_calls(sql: &mut QueryBuilder<Sqlite>, calls: &[Prepared]) {
             .push_bind(call.map(|call| call.adaptations_json.as_str()))
             .push_bind(usage.and_then(|usage| usage.cached_prompt_tokens).map(int))
             .push_bind(usage.and_then(|usage| usage.reasoning_tokens).map(int))
-            .push_bind(call.and_then(|call| call.beside_json.as_deref()));
+            .push_bind(call.and_then(|call| call.beside_json.as_deref()))
+            .push_bind(call.and_then(|call| call.run.as_deref()));
     });
     sql.push(NEW_ONLY);
 }

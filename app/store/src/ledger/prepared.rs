@@ -5,6 +5,7 @@ use crate::error::StoreFailure;
 use crate::sql::to_json;
 use serde::{Deserialize, Serialize};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::ids::RunId;
 use skillopt_engine::ports::{AgentStep, ChatReply, RecordedCall, Speaker, ToolCall};
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -55,6 +56,8 @@ impl Beside {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(super) key: Sha256Hex,
+    /// The run that pays for it.
+    pub(super) run: Option<String>,
     pub(super) role: &'static str,
     pub(super) purpose: &'static str,
     pub(super) model: String,
@@ -67,7 +70,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn of(call: &RecordedCall, known: &KnownBlobs) -> Result<Self, StoreFailure> {
+    pub(crate) fn of(
+        call: &RecordedCall,
+        run: Option<&RunId>,
+        known: &KnownBlobs,
+    ) -> Result<Self, StoreFailure> {
         let mut blobs = Vec::new();
         let mut keep = |text: &str| {
             let hash = Sha256Hex::of(text);
@@ -81,6 +88,7 @@ impl Prepared {
         let reply_hash = keep(&call.reply.text);
         Ok(Self {
             key: call.key.clone(),
+            run: run.map(|run| run.as_str().to_owned()),
             role: call.role.as_str(),
             purpose: call.purpose.as_str(),
             model: call.model.clone(),

@@ -145,6 +145,7 @@ pub(crate) fn planned() -> EventKind {
         target_simulated: false,
         optimizer_simulated: true,
         seed: 42,
+        forecast: None,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::CheckSignal;
 use super::derived::Differences;
 use super::draft::Draft;
+use super::parts::launch_forecast;
 use super::start::{StartButton, StartNote};
 use crate::api::{self, ApiError};
 use crate::components::dynamic::{CollectAny, dynamic};
@@ -13,10 +14,10 @@ use crate::components::states::ErrorCallout;
 use crate::state::effect::on_change;
 use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
-use crate::{fmt, time};
+use crate::time;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use skillopt_domain::api::{Check, Forecast};
+use skillopt_domain::api::Check;
 
 #[component]
 pub(super) fn Aside(draft: Draft, checking: CheckSignal) -> impl IntoView {
@@ -39,7 +40,7 @@ fn ForecastPanel(checking: CheckSignal) -> impl IntoView {
     let forecast = Memo::new(move || checking.with(|now| now.answer.forecast.clone()));
     let body = move || {
         match forecast.get() {
-        Some(forecast) => view! { <ForecastBody forecast=forecast/> }.into_any(),
+        Some(forecast) => launch_forecast::show(StoredValue::new(forecast)),
         None => view! {
             <p class="muted">"Told once skill, data and models are named and every field is valid."</p>
         }
@@ -50,55 +51,11 @@ fn ForecastPanel(checking: CheckSignal) -> impl IntoView {
         <section class="panel" aria-labelledby="forecast-title">
             <div class="panel__head">
                 <h3 id="forecast-title">"Forecast"</h3>
-                <span class="end small">"at most"</span>
+                <span class="end small">"likely, and the range"</span>
             </div>
             <div class="panel__body">{move || body()}</div>
         </section>
     }
-}
-
-#[component]
-fn ForecastBody(forecast: Forecast) -> impl IntoView {
-    let all = forecast.target_calls_max + forecast.optimizer_calls_max;
-    let row = |role: &'static str, calls: u64| {
-        view! { <tr><td>{role}</td><td data-num>{fmt::count(calls)}</td></tr> }
-    };
-    view! {
-        <div class="forecast">
-            <div>
-                <div class="stat__label">"Steps"</div>
-                <div class="stat__value">
-                    {forecast.total_steps} " "
-                    <span class="stat__unit">{forecast.steps_per_epoch} " an epoch"</span>
-                </div>
-            </div>
-            <div>
-                <div class="stat__label">"Calls"</div>
-                <div class="stat__value">{fmt::count(all)}</div>
-            </div>
-        </div>
-        <table class="table" data-variant="plain">
-            <thead><tr><th scope="col">"Role"</th><th scope="col" data-num>"Calls"</th></tr></thead>
-            <tbody>
-                {row("target", forecast.target_calls_max)}
-                {row("optimizer", forecast.optimizer_calls_max)}
-            </tbody>
-        </table>
-        <p class="small muted">{tasks_words(&forecast)}</p>
-        <p class="small muted">"Calls that the ledger knows already cost nothing."</p>
-    }
-}
-
-fn tasks_words(forecast: &Forecast) -> String {
-    let Forecast { n_train, n_selection, n_test, .. } = forecast;
-    let sizes = format!("{n_train} train, {n_selection} selection, {n_test} test tasks.");
-    if *n_selection == 0 {
-        return sizes;
-    }
-    format!(
-        "{sizes} The smallest gain that {n_selection} tasks can show is {:.3}.",
-        1.0 / f64::from(*n_selection)
-    )
 }
 
 #[component]
@@ -217,25 +174,4 @@ fn TestCalls(draft: Draft, checking: CheckSignal) -> impl IntoView {
 fn without(mut checks: Vec<Check>, known: &[Check]) -> Vec<Check> {
     checks.retain(|check| !known.contains(check));
     checks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_smallest_visible_gain_is_one_task() {
-        let forecast = Forecast {
-            n_train: 56,
-            n_selection: 40,
-            n_test: 120,
-            steps_per_epoch: 4,
-            total_steps: 16,
-            target_calls_max: 1,
-            optimizer_calls_max: 1,
-        };
-        assert!(
-            tasks_words(&forecast).ends_with("The smallest gain that 40 tasks can show is 0.025.")
-        );
-    }
 }

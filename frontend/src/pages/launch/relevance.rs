@@ -81,6 +81,7 @@ fn is_only_for_real_models(path: &str, role: &str) -> bool {
             | "_timeout_seconds"
             | "_extra_body"
             | "_price_in"
+            | "_price_cached_in"
             | "_price_out"
     )
 }

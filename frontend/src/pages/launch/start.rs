@@ -141,8 +141,8 @@ pub(super) fn StartBar(draft: Draft, checking: CheckSignal) -> impl IntoView {
                     fmt::plural(problems, "field needs a look", "fields need a look")
                 }
                 Some(forecast) => {
-                    let calls = forecast.target_calls_max + forecast.optimizer_calls_max;
-                    format!("{} calls at most", fmt::count(calls))
+                    let calls = forecast.estimate.total().calls;
+                    format!("About {} calls", fmt::count(calls.likely))
                 }
                 None => "Checking…".to_owned(),
             }

@@ -3,6 +3,7 @@
 use crate::api::{self, ApiResult};
 use crate::order::sorted;
 use skillopt_domain::api::{RunQuery, RunSummary};
+use skillopt_domain::ids::RunId;
 use skillopt_domain::run::RunStatus;
 
 const N_NEWEST: u32 = 40;
@@ -14,6 +15,8 @@ const N_ATTENTION: usize = 5;
 pub(super) struct Snapshot {
     /// Newest first: the newest of all, and older ones that still run.
     runs: Vec<RunSummary>,
+    /// Which of them are among these rows only because they run.
+    older: Vec<RunId>,
     /// Runs in the store.
     pub(super) total: u64,
 }
@@ -21,20 +24,20 @@ pub(super) struct Snapshot {
 pub(super) async fn load() -> ApiResult<Snapshot> {
     let newest = RunQuery { limit: Some(N_NEWEST), ..RunQuery::default() };
     let newest = api::runs(&RunQuery { sort: Some("-created".into()), ..newest }).await?;
-    let running = RunQuery { status: Some(RunStatus::Running), ..RunQuery::default() };
-    let running = api::runs(&running).await?;
-    let mut snapshot = Snapshot { runs: newest.items, total: newest.total };
-    for run in running.items {
-        if !snapshot.knows(&run) {
-            snapshot.runs.push(run);
-        }
-    }
-    Ok(snapshot)
+    Ok(Snapshot { runs: newest.items, older: Vec::new(), total: newest.total })
 }
 
 impl Snapshot {
-    fn knows(&self, run: &RunSummary) -> bool {
-        self.runs.iter().any(|known| known.id == run.id)
+    /// Takes in the runs that go on, in the place of those that did before.
+    pub(super) fn put_running(&mut self, running: &[RunSummary]) {
+        let older = std::mem::take(&mut self.older);
+        self.runs.retain(|run| !older.contains(&run.id));
+        for run in running {
+            if self.runs.iter().all(|known| known.id != run.id) {
+                self.runs.push(run.clone());
+                self.older.push(run.id.clone());
+            }
+        }
     }
 
     /// Takes over a row that changed.
@@ -100,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_new_run_stands_first_and_counts() {
-        let mut snapshot = Snapshot { runs: vec![run(1, RunStatus::Done)], total: 1 };
+        let mut snapshot =
+            Snapshot { runs: vec![run(1, RunStatus::Done)], total: 1, ..Snapshot::default() };
         snapshot.put(&run(2, RunStatus::Running));
         assert_eq!(snapshot.total, 2);
         assert_eq!(snapshot.going().len(), 1);
@@ -110,5 +114,18 @@ mod tests {
             (2, 0, 1)
         );
         assert_eq!(snapshot.recent()[0].name, "run-2");
+    }
+
+    #[test]
+    fn an_older_run_is_shown_for_as_long_as_it_is_said_to_go_on() {
+        let newest = || vec![run(9, RunStatus::Running), run(8, RunStatus::Done)];
+        let mut snapshot = Snapshot { runs: newest(), total: 3, ..Snapshot::default() };
+        snapshot.put_running(&[run(9, RunStatus::Running), run(1, RunStatus::Running)]);
+        let names =
+            |runs: Vec<RunSummary>| runs.into_iter().map(|run| run.name).collect::<Vec<_>>();
+        assert_eq!(names(snapshot.going()), ["run-9", "run-1"]);
+        snapshot.put_running(&[run(9, RunStatus::Running)]);
+        assert_eq!((names(snapshot.going()), snapshot.total), (vec!["run-9".to_owned()], 3));
+        assert_eq!(names(snapshot.recent()), ["run-8"]);
     }
 }

@@ -186,6 +186,7 @@ fn origin(place: &Place) -> impl IntoView + use<> {
         Origin::Default => ("minus", "default"),
         Origin::Base => ("copy", "base file"),
         Origin::File => ("file", "file"),
+        Origin::Prices => ("columns", "price table"),
         Origin::Environment => ("terminal", "environment"),
         Origin::Flag => ("tag", "flag"),
     };

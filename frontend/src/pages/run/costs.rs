@@ -1,5 +1,6 @@
 //! Where calls, tokens, money and time of the run went, by stage and role.
 
+use super::parts::run_curves_fates;
 use super::state::RunState;
 use crate::components::cost_table::{CostRow, cost_table};
 use crate::components::dynamic::{dynamic, nothing};
@@ -24,6 +25,7 @@ pub(super) fn run_costs(run: RunState) -> AnyView {
                 <div class="section__head"><h2 id="costs-title">"Calls, tokens and time by stage"</h2></div>
                 {cost_table(&rows)}
             </section>
+            {run_curves_fates::show(run)}
         }
         .into_any()
     })

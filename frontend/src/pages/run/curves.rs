@@ -21,6 +21,7 @@ use crate::fmt;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
+use crate::text::number;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use skillopt_domain::api::{CurveQuery, Curves};
@@ -116,7 +117,7 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
         brush: RwSignal::new(None),
         on_zoom: Callback::new(move |range| zoom.set(range)),
     };
-    let smoothing = query_value::<f64>("smooth");
+    let smoothing = query_value::<String>("smooth");
     let hidden = query_value::<String>("hide");
     let on_toggle = move |name| {
         let now = toggled(&hidden.get_untracked().unwrap_or_default(), name);
@@ -126,8 +127,10 @@ fn AllCharts(run: RunState, steps: Memo<Vec<StepSummary>>, zoom: Zoom) -> impl I
     let choices = ScoreChoices {
         pointer,
         zoom: Memo::new(move || zoom.get()),
-        smoothing: Memo::new(move || smoothing.get().unwrap_or(SMOOTHING)),
-        on_smoothing: Callback::new(move |weight| smoothing.set(Some(weight))),
+        smoothing: Memo::new(move || {
+            smoothing.get().and_then(|text| number(&text)).unwrap_or(SMOOTHING)
+        }),
+        on_smoothing: Callback::new(move |weight: f64| smoothing.set(Some(weight.to_string()))),
         on_open: Callback::new(move |step| navigate(&run.step_href(step), Default::default())),
         hidden: Memo::new(move || hidden.get().unwrap_or_default()),
         on_toggle: Callback::new(on_toggle),

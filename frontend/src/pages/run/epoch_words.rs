@@ -320,6 +320,7 @@ mod tests {
             best_step: 4,
             version: 5,
             reason: "0.857 → 0.786; the last skill is no better, the best one stays".into(),
+            cost: None,
         };
         let words = final_words(&selection);
         assert_eq!(

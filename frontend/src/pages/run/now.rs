@@ -1,7 +1,9 @@
 //! What happens right now: the six stages with live counts, progress with time left, spend against its cap.
 
 use super::state::{RunState, running_step};
-use super::words::{left_ms, phase_words, spend_bar, stage_result, stage_so_far, unpriced_words};
+use super::words::{
+    left, left_title, phase_words, spend_bar, stage_result, stage_so_far, unpriced_words,
+};
 use crate::components::dynamic::{CollectAny, dynamic};
 use crate::components::icon::Icon;
 use crate::components::look::stage_look;
@@ -83,9 +85,10 @@ fn StepsDone(run: RunState) -> impl IntoView {
                 let so_far = stage_so_far(view.progress.as_ref());
                 Some(format!("{} {} {}", phase_words(phase), so_far.bold, so_far.rest))
             }
-            _ => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
+            _ => left(view),
         })
     });
+    let title = Memo::new(move || run.view.with(left_title));
     let width = move || {
         let (done, total) = done.get();
         total.map_or_else(|| "0%".to_owned(), |total| fmt::share(done, total))
@@ -98,7 +101,7 @@ fn StepsDone(run: RunState) -> impl IntoView {
     let value = move || width().trim_end_matches('%').to_owned();
     view! {
         <div class="progress">
-            <div class="progress__text">{move || words()}<span>{move || side.get()}</span></div>
+            <div class="progress__text">{move || words()}<span title=move || title.get()>{move || side.get()}</span></div>
             <div
                 class="progress__bar" role="progressbar" aria-label="Steps done"
                 aria-valuenow=move || value() aria-valuemin="0" aria-valuemax="100"

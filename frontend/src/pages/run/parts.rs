@@ -5,6 +5,8 @@ use super::config::ConfigTab;
 use super::curves::CurvesTab;
 use super::epochs::EpochsTab;
 use super::events::EventsTab;
+use super::fates::fates;
+use super::now::RunNow;
 use super::origin::{ForkNeeded, NeedsFork, Origin};
 use super::rejected::RejectedTab;
 use super::rerun::{RerunAsked, RerunDialog};
@@ -29,6 +31,9 @@ part!(run_trajectories, RunState, |run| view! { <TrajectoriesTab run/> }.into_an
 part!(run_config, RunState, |run| view! { <ConfigTab run/> }.into_any());
 part!(run_events, RunState, |run| view! { <EventsTab run/> }.into_any());
 
+// Above the tabs, with the curves only: its bill in `make size` is that of the whole tab.
+part!(run_curves_now, RunState, |run| view! { <RunNow run/> }.into_any(), nothing);
+
 // While the run goes on: nothing to see, the other parts show what it brings.
 part!(
     run_live,
@@ -41,6 +46,7 @@ part!(
 );
 part!(run_skill_adopt, Adopting, |asked| view! { <AdoptVersion asked/> }.into_any(), nothing);
 
+part!(run_curves_fates, RunState, fates, nothing);
 part!(run_skill_blame, Blamed, |of| view! { <BlameView of/> }.into_any());
 part!(run_rerun, RerunAsked, |opened| view! { <RerunDialog opened/> }.into_any(), nothing);
 part!(run_origin, RunState, |run| view! { <Origin run/> }.into_any(), nothing);
@@ -72,7 +78,10 @@ pub(super) fn show(tab: RunTab, run: RunState) -> AnyView {
 /// Fetches the code of the tab that has this word in the address.
 pub(crate) fn fetch_for(word: &str) {
     match RunTab::parse(word) {
-        Some(RunTab::Curves) => run_curves::fetch(),
+        Some(RunTab::Curves) => {
+            run_curves::fetch();
+            run_curves_now::fetch();
+        }
         Some(RunTab::Steps) => run_steps::fetch(),
         Some(RunTab::Skill) => run_skill::fetch(),
         Some(RunTab::Epochs) => run_epochs::fetch(),

@@ -10,6 +10,7 @@ use crate::components::icon::Icon;
 use crate::fmt;
 use crate::state::effect::effect;
 use crate::state::keys::{KeyUse, on_single_key};
+use crate::text::lower;
 use leptos::prelude::*;
 use skillopt_domain::api::{MatrixColumn, MatrixRow, TaskMatrix};
 use skillopt_domain::outcome::RolloutPurpose;
@@ -150,7 +151,7 @@ fn foot(page: &TaskMatrix, choices: Choices) -> AnyView {
 fn span_words(what: &str, first: u32, shown: u32, all: u32) -> String {
     let count = |n: u32| fmt::count(u64::from(n));
     if shown == all {
-        return format!("{} {}", count(all), what.to_lowercase());
+        return format!("{} {}", count(all), lower(what));
     }
     format!("{what} {} to {} of {}", count(first + 1), count(first + shown), count(all))
 }

@@ -2,6 +2,7 @@
 
 use super::state::find;
 use super::update_words::{Item, rewrite_report};
+use crate::components::ranges::{self, left_words};
 use crate::fmt;
 use skillopt_domain::api::Caps;
 use skillopt_domain::edit::EditStatus;
@@ -146,6 +147,22 @@ pub(crate) fn phase_words(phase: Phase) -> String {
         Phase::MetaSkill { epoch } => format!("meta skill after epoch {epoch}"),
         Phase::FinalTest => "final test".to_owned(),
     }
+}
+
+/// What is left, as the run shows it beside what was foreseen.
+pub(crate) fn left(view: &RunView) -> Option<String> {
+    let forecast = view.plan.as_ref().and_then(|plan| plan.forecast.as_ref());
+    match forecast.filter(|_| view.status.is_live()) {
+        Some(forecast) => left_words(&forecast.remaining(view).total()),
+        None => left_ms(view).map(|ms| format!("about {} left", fmt::duration(ms))),
+    }
+}
+
+/// The same with its ranges, for who points at it.
+pub(crate) fn left_title(view: &RunView) -> Option<String> {
+    let forecast = view.plan.as_ref().and_then(|plan| plan.forecast.as_ref());
+    let left = forecast.filter(|_| view.status.is_live())?.remaining(view).total();
+    Some(ranges::left_title(&left))
 }
 
 /// What is left, from the mean wall time of the finished steps; `None` while nobody can tell.

@@ -44,8 +44,22 @@ async fn a_done_run_has_all_keys_and_no_others() {
     assert_eq!(
         keys,
         [
-            "run_id", "status", "out_root", "baseline", "best", "steps", "accepted", "rejected",
-            "skipped", "calls", "tokens", "cost_usd", "wall_s",
+            "run_id",
+            "status",
+            "out_root",
+            "baseline",
+            "best",
+            "steps",
+            "accepted",
+            "rejected",
+            "skipped",
+            "calls",
+            "tokens",
+            "cost_usd",
+            "wall_s",
+            "by_fate",
+            "cost_per_accepted_usd",
+            "forecast",
         ]
     );
     assert_eq!(summary["status"], "done");

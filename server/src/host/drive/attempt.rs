@@ -61,13 +61,14 @@ impl Attempt {
         let ports = Ports {
             target: model(Role::Target)?,
             optimizer: model(Role::Optimizer)?,
-            ledger: Arc::new(hosting.shared.store.clone()),
+            ledger: Arc::new(hosting.shared.store.ledger_of(&row.id)),
             journal,
             folder: Arc::new(folder),
             benchmark: Arc::new(inputs.data.benchmark),
             clock: hosting.clock(),
             flights: hosting.shared.flights.clone(),
         };
+        let known = hosting.known(&config).await;
         let input = TrainInput {
             config,
             splits: inputs.data.splits,
@@ -75,6 +76,7 @@ impl Attempt {
             prompts: inputs.prompts,
             fresh: row.fresh.clone(),
             prior: Prior { spend: row.spend, active_ms: row.active_ms },
+            known,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { Ended::of(train(&ctx, &input, &ports).await) });

@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 use skillopt_domain::outcome::TaskOutcome;
 use skillopt_domain::score::{Score, TaskScore};
-use skillopt_engine::ports::{AgentStep, Message};
+use skillopt_engine::ports::{AgentStep, Message, Speaker};
 
 fn record(id: &str, outcome: Outcome, reply: &str) -> RolloutRecord {
     RolloutRecord {
@@ -60,7 +60,7 @@ async fn c71_paths_outside_of_the_folder_are_refused(#[case] path: &str) {
 }
 
 #[tokio::test]
-async fn rollouts_have_rows_and_prediction_folders() {
+async fn rollouts_have_rows_and_what_was_said_in_a_file_each() {
     let dir = tempfile::tempdir().expect("folder");
     let folder = DiskRunFolder::open(dir.path()).expect("opened");
     let timeout = Outcome::InfraError { code: "timeout".into(), message: "after 300 s".into() };
@@ -81,15 +81,16 @@ async fn rollouts_have_rows_and_prediction_folders() {
         (&json!("infra_error"), &json!("timeout"))
     );
     assert_eq!(rows[1]["agent_ok"], false);
-    let predictions = dir.join("predictions");
-    let system = predictions.join("b").join("target_system_prompt.txt");
-    assert_eq!(std::fs::read_to_string(system).expect("prompt"), "be brief");
-    let conversation = predictions.join(safe_file_name("a:1")).join("conversation.json");
-    let conversation: Vec<Value> =
-        serde_json::from_str(&std::fs::read_to_string(conversation).expect("file")).expect("JSON");
+    let text = std::fs::read_to_string(dir.join(predictions::FILE)).expect("what was said");
+    let said: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an attempt")).collect();
+    assert_eq!((&said[0]["id"], &said[1]["id"]), (&json!("a:1"), &json!("b")));
+    let conversation = said[0]["conversation"].as_array().expect("a list");
     let roles: Vec<&Value> = conversation.iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["system", "user", "assistant", "system"]);
     assert_eq!(conversation[3]["content"], "[EVALUATION RESULT] expected: Ada");
+    let names = std::fs::read_dir(&dir).expect("listed").count();
+    assert_eq!(names, 2, "no file an attempt");
 }
 
 #[test]
@@ -97,8 +98,8 @@ fn what_an_agent_did_stands_in_its_conversation_as_calls_of_tools() {
     let step =
         AgentStep { kind: "command".into(), text: "cat task.md".into(), result: "Who?".into() };
     let record = RolloutRecord { steps: vec![step], ..record("t", scored(), "Ada") };
-    let lines: serde_json::Value =
-        serde_json::from_str(&conversation(&record).expect("a text")).expect("JSON");
+    let line = predictions::line(&record).expect("a line");
+    let lines: Value = serde_json::from_str(&line).expect("JSON");
     let expect = json!([
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "Who?"},
@@ -106,48 +107,32 @@ fn what_an_agent_did_stands_in_its_conversation_as_calls_of_tools() {
         {"role": "assistant", "content": "Ada"},
         {"role": "system", "content": "[EVALUATION RESULT] expected: Ada"},
     ]);
-    assert_eq!(lines, expect);
+    assert_eq!(lines["conversation"], expect);
 }
 
 #[tokio::test]
-async fn a_set_that_is_written_again_replaces_its_files_and_no_others() {
+async fn a_set_that_is_written_again_replaces_what_was_said() {
     let dir = tempfile::tempdir().expect("folder");
     let folder = DiskRunFolder::open(dir.path()).expect("opened");
-    let with_skill = |skill: &str| {
-        let mut records = vec![record("a", scored(), "x"), record("b", scored(), "x")];
-        records.iter_mut().for_each(|record| record.messages[0] = Message::system(skill));
-        records
-    };
-    let prompt = |dir_name: &str, task: &str| {
-        let path = dir.path().join(dir_name).join("predictions").join(task);
-        std::fs::read_to_string(path.join("target_system_prompt.txt")).expect("prompt")
-    };
-    folder.write_rollouts("one", with_skill("old")).await.expect("written");
-    let mut half = with_skill("new");
-    half.truncate(1);
-    folder.write_rollouts("one", half).await.expect("written");
-    assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "old".into()));
-    folder.write_rollouts("one", with_skill("new")).await.expect("written");
-    assert_eq!((prompt("one", "a"), prompt("one", "b")), ("new".into(), "new".into()));
-    folder.write_rollouts("two", with_skill("old")).await.expect("written");
-    assert_eq!((prompt("two", "a"), prompt("two", "b")), ("old".into(), "old".into()));
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_question_that_is_asked_in_many_sets_is_one_file() {
-    use std::os::unix::fs::MetadataExt;
-    let dir = tempfile::tempdir().expect("folder");
-    let folder = DiskRunFolder::open(dir.path()).expect("opened");
-    for set in ["one", "two", "three"] {
-        folder.write_rollouts(set, vec![record("a", scored(), set)]).await.expect("written");
+    for reply in ["old", "new"] {
+        folder.write_rollouts("one", vec![record("a", scored(), reply)]).await.expect("written");
     }
-    let links = |name: &str| {
-        let path = dir.path().join("three/predictions/a").join(name);
-        std::fs::metadata(path).expect("a file").nlink()
+    let text = std::fs::read_to_string(dir.path().join("one").join(predictions::FILE));
+    let text = text.expect("what was said");
+    assert!(text.contains("new") && !text.contains("old"), "{text}");
+}
+
+#[test]
+fn the_prompts_of_an_attempt_are_what_was_sent_and_not_what_was_said_about_it() {
+    let mut record = record("a", scored(), "x");
+    let prompts = |record: &RolloutRecord| {
+        let line = predictions::line(record).expect("a line");
+        let said: predictions::Prediction<'_> = serde_json::from_str(&line).expect("an attempt");
+        [Speaker::System, Speaker::User].map(|speaker| said.prompt(speaker).to_owned())
     };
-    assert_eq!((links("target_user_prompt.txt"), links("target_system_prompt.txt")), (3, 3));
-    assert_eq!(links("conversation.json"), 1, "what was said differs");
+    assert_eq!(prompts(&record), ["be brief", "Who?"]);
+    record.messages.remove(0);
+    assert_eq!(prompts(&record), ["", "Who?"]);
 }
 
 #[test]

@@ -46,6 +46,8 @@ async fn openapi_describes_every_route() {
         "get /runs/{id}/trajectories",
         "get /runs/{id}/trajectories/{number}",
         "get /runs/{id}/config",
+        "get /prices",
+        "put /prices",
         "get /runs/{id}/prompts",
         "get /runs/{id}/prompts/{hash}",
         "get /config/schema",

@@ -148,6 +148,12 @@ async fn our_own_folder_tells_the_same_history_in_another_data_directory() {
             .collect::<Vec<_>>()
     };
     assert_eq!(rows(&rejected[0]), rows(&rejected[1]));
+    assert_eq!(report.n_conversations, report.n_attempts, "all that was said is there");
+    let one = there.store().trajectories(&report.run, &Default::default()).await.expect("attempts");
+    let one = one.page.items.first().expect("an attempt").id;
+    let one = there.store().trajectory(&report.run, one).await.expect("read");
+    let roles: Vec<&str> = one.messages.iter().map(|said| said.role.as_str()).collect();
+    assert_eq!(roles[..3], ["system", "user", "assistant"], "{roles:?}");
 }
 
 /// A folder from elsewhere: its skill has a relative path, and some of its keys have no effect here.

@@ -3,7 +3,9 @@
 use super::Reader;
 use super::provider::Provider;
 use crate::config::backend::{BackendFamily, BackendKind};
+use crate::config::resolve::Resolved;
 use crate::config::value::Value;
+use crate::price::Price;
 use crate::spend::Role;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +50,9 @@ pub struct ModelRole {
     pub extra_body: Option<serde_json::Value>,
     /// Dollars for a million tokens read.
     pub price_in: Option<f64>,
+    /// Dollars for a million tokens that the provider had cached; those of other tokens when `None`.
+    #[serde(default)]
+    pub price_cached_in: Option<f64>,
     /// Dollars for a million tokens written.
     pub price_out: Option<f64>,
     /// Adds `X-SkillOpt-*` headers.
@@ -70,6 +75,18 @@ impl ModelRole {
     #[must_use]
     pub fn is_http(&self) -> bool {
         self.backend.spec().family == BackendFamily::Http
+    }
+
+    /// What it charges; `None` when that is not known.
+    #[must_use]
+    pub fn price(&self) -> Option<Price> {
+        Price::new(self.price_in, self.price_cached_in, self.price_out)
+    }
+
+    /// The model of a role in a checked config, whether the rest of it is complete or not.
+    #[must_use]
+    pub fn of(resolved: &Resolved, role: Role) -> Self {
+        Reader { resolved: &resolved.completed() }.role(role)
     }
 }
 
@@ -115,6 +132,7 @@ impl Reader<'_> {
             max_retry_after_s: self.float("model.max_retry_after_seconds").unwrap_or(300.0),
             extra_body: self.json(&format!("model.{role}_extra_body")),
             price_in: self.float(&format!("model.{role}_price_in")),
+            price_cached_in: self.float(&format!("model.{role}_price_cached_in")),
             price_out: self.float(&format!("model.{role}_price_out")),
             send_headers: self.flag("model.send_skillopt_headers"),
             mock_latency_ms: self.seed("model.mock_latency_ms"),

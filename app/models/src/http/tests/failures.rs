@@ -17,13 +17,14 @@ async fn c28_a_cut_reply_is_an_answer_that_says_so() {
 #[case("<think>hm", ModelErrorKind::ReasoningOnly)]
 #[case("", ModelErrorKind::Empty)]
 #[tokio::test]
-async fn c29_a_reply_without_an_answer_is_tried_again_twice(
+async fn c29_a_reply_without_an_answer_is_left_to_those_who_count_the_cost(
     #[case] content: &str,
     #[case] kind: ModelErrorKind,
 ) {
     let world = World::scripted(vec![says(content)]).await;
     let error = world.ask().await.unwrap_err();
-    assert_eq!((error.kind, error.attempts), (kind, 3));
+    assert_eq!((error.kind, error.attempts), (kind, 1));
+    assert!(error.billed.worth_another);
 }
 
 #[tokio::test]
@@ -156,26 +157,26 @@ async fn c46_a_preflight_gives_up_sooner() {
 
 #[tokio::test]
 async fn c47_attempts_that_were_billed_count_although_they_brought_nothing() {
-    let world = World::scripted(vec![says(""), fails(500, "down"), says("Paris")]).await;
+    let world = World::scripted(vec![fails(500, "down"), says("")]).await;
     let model = world.model(|config| {
         config.price_in = Some(0.5);
         config.price_out = Some(2.0);
     });
-    let reply = ask(&model).await.unwrap();
-    assert_eq!(reply.usage, Some(Usage::new(2_000, 20)));
-    assert_eq!((reply.cost_usd_micros, reply.attempts), (Some(1_040), 3));
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.billed.answers, error.billed.usage), (1, Usage::new(1_000, 10)));
+    assert_eq!((error.billed.cost_usd_micros, error.attempts), (Some(520), 2));
 }
 
 #[tokio::test]
 async fn c47_a_failed_call_that_was_billed_costs_what_its_answers_cost_or_nobody_knows() {
     let world = World::scripted(vec![says("")]).await;
     let unpriced = world.ask().await.unwrap_err().billed;
-    assert_eq!((unpriced.answers, unpriced.cost_usd_micros), (3, None));
+    assert_eq!((unpriced.answers, unpriced.cost_usd_micros), (1, None));
     let priced = world.model(|config| {
         config.price_in = Some(0.5);
         config.price_out = Some(2.0);
     });
-    assert_eq!(ask(&priced).await.unwrap_err().billed.cost_usd_micros, Some(1_560));
+    assert_eq!(ask(&priced).await.unwrap_err().billed.cost_usd_micros, Some(520));
 }
 
 #[tokio::test]
