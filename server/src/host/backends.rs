@@ -39,7 +39,10 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
 fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
     let family = family(kind);
     let common = format!("{family}_API_KEY");
-    let of_family = key_variables().into_iter().filter(|name| name.contains(family));
+    let is_own = |name: &String| {
+        name.contains(family) || (kind == BackendKind::OpenaiChat && name == "OPENAI_API_KEY")
+    };
+    let of_family = key_variables().into_iter().filter(is_own);
     let variables = std::iter::once(common.clone()).chain(of_family);
     let found = variables.into_iter().find_map(|name| {
         let place = env.find(&name)?.place;

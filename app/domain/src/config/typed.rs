@@ -14,7 +14,6 @@ use super::modes::{
     SlowUpdateMode, UpdateMode, leading_words,
 };
 use super::resolve::{ConfigProblem, Resolved};
-use super::secret_name::secret_field;
 use super::value::{Place, Value};
 use crate::score::GateMetric;
 use crate::spend::Role;
@@ -319,55 +318,9 @@ impl RunConfig {
             );
         }
         for role in Role::ALL {
-            let model = self.role(role);
-            let address_path = reader.address_path(role, model.backend);
-            if model.is_http() && model.base_url.is_empty() {
-                add(
-                    &address_path,
-                    "needs an address; set model.openai_compatible_base_url, or the backend to mock".into(),
-                );
-            }
-            if model.provider.azure_auth != AzureAuth::None
-                && reader.text(&reader.path_of(role, provider::AZURE_ENDPOINT)).is_empty()
-            {
-                add(&address_path, "needs the address of the Azure resource, such as https://name.openai.azure.com".into());
-            }
-            if model.backend == BackendKind::QwenChat && reader.contradicts_itself_on_thinking(role)
-            {
-                add(
-                    &reader.path_of(role, "qwen_chat_enable_thinking"),
-                    "says the opposite of the thinking mode; keep one of the two".into(),
-                );
-            }
-            if !is_variable_name(&model.api_key_env) {
-                add(
-                    &format!("model.{role}_api_key_env"),
-                    "expected the name of an environment variable; the key itself does not belong here".into(),
-                );
-            }
-            if model.base_url.split('/').nth(2).is_some_and(|host| host.contains('@')) {
-                add(&address_path, "an address must not hold a user name or password".into());
-            }
-            if let Some(field) = model.extra_body.as_ref().and_then(secret_field) {
-                add(
-                    &format!("model.{role}_extra_body"),
-                    format!("`{field}` looks like a secret; secrets go in environment variables"),
-                );
-            }
-            if model.is_http() && model.model.is_empty() {
-                add(&format!("model.{role}"), "needs the model's name".into());
-            }
-            let priced = model.price_in.is_some() && model.price_out.is_some();
-            if self.limits.max_cost_usd_micros.is_some() && !model.is_simulated() && !priced {
-                add(
-                    "limits.max_cost_usd",
-                    format!(
-                        "no price of the {role}'s model {} is known, so that the cap could not hold: add one on the \
-                         page Settings → Prices or with `skillopt prices set`, or set model.{role}_price_in and \
-                         model.{role}_price_out",
-                        model.model
-                    ),
-                );
+            let capped = self.limits.max_cost_usd_micros.is_some();
+            for (path, message) in reader.problems_of_role(role, self.role(role), capped) {
+                add(&path, message);
             }
         }
         match self.env.split_mode {

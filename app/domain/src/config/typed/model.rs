@@ -1,9 +1,11 @@
 //! The typed configuration of one role's model.
 
 use super::Reader;
-use super::provider::Provider;
+use super::is_variable_name;
+use super::provider::{AZURE_ENDPOINT, AzureAuth, Provider};
 use crate::config::backend::{BackendFamily, BackendKind};
 use crate::config::resolve::Resolved;
+use crate::config::secret_name::secret_field;
 use crate::config::value::Value;
 use crate::price::Price;
 use crate::spend::Role;
@@ -138,6 +140,72 @@ impl Reader<'_> {
             mock_latency_ms: self.seed("model.mock_latency_ms"),
             provider: self.provider(role, backend),
         }
+    }
+
+    /// What is wrong with a role's model, by key. With `capped` its price has to be known.
+    pub(super) fn problems_of_role(
+        &self,
+        role: Role,
+        model: &ModelRole,
+        capped: bool,
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut add = |path: &str, message: String| found.push((path.to_owned(), message));
+        let address_path = self.address_path(role, model.backend);
+        if model.is_http() && model.base_url.is_empty() {
+            add(
+                &address_path,
+                "needs an address; set model.openai_compatible_base_url, or the backend to mock"
+                    .into(),
+            );
+        }
+        if model.provider.azure_auth != AzureAuth::None
+            && self.text(&self.path_of(role, AZURE_ENDPOINT)).is_empty()
+        {
+            add(
+                &address_path,
+                "needs the address of the Azure resource, such as https://name.openai.azure.com"
+                    .into(),
+            );
+        }
+        if model.backend == BackendKind::QwenChat && self.contradicts_itself_on_thinking(role) {
+            add(
+                &self.path_of(role, "qwen_chat_enable_thinking"),
+                "says the opposite of the thinking mode; keep one of the two".into(),
+            );
+        }
+        if !is_variable_name(&model.api_key_env) {
+            add(
+                &format!("model.{role}_api_key_env"),
+                "expected the name of an environment variable; the key itself does not belong here"
+                    .into(),
+            );
+        }
+        if model.base_url.split('/').nth(2).is_some_and(|host| host.contains('@')) {
+            add(&address_path, "an address must not hold a user name or password".into());
+        }
+        if let Some(field) = model.extra_body.as_ref().and_then(secret_field) {
+            add(
+                &format!("model.{role}_extra_body"),
+                format!("`{field}` looks like a secret; secrets go in environment variables"),
+            );
+        }
+        if model.is_http() && model.model.is_empty() {
+            add(&format!("model.{role}"), "needs the model's name".into());
+        }
+        let priced = model.price_in.is_some() && model.price_out.is_some();
+        if capped && !model.is_simulated() && !priced {
+            add(
+                "limits.max_cost_usd",
+                format!(
+                    "no price of the {role}'s model {} is known, so that the cap could not hold: add one on the \
+                     page Settings → Prices or with `skillopt prices set`, or set model.{role}_price_in and \
+                     model.{role}_price_out",
+                    model.model
+                ),
+            );
+        }
+        found
     }
 
     /// The name that is set, else the usual one of the backend; empty when one must be set.

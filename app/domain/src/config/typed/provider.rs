@@ -51,7 +51,7 @@ pub struct Provider {
     pub stream: bool,
     /// How hard to think where a call does not say; not sent when `None`.
     pub effort: Option<Effort>,
-    /// For Qwen and MiniMax.
+    /// For Qwen and `MiniMax`.
     pub thinking: Thinking,
     /// For `openai_chat`.
     pub azure_auth: AzureAuth,
