@@ -67,7 +67,11 @@ fn doctor_fails_with_the_words_of_a_server_that_refuses() -> anyhow::Result<()> 
         }),
     );
     let said = doctor(&server.url, &["--probe"])?;
-    ensure!(said.code == 1 && said.out.contains("no account for authorization: Bearer ***"), "{}", said.out);
+    ensure!(
+        said.code == 1 && said.out.contains("no account for authorization: Bearer ***"),
+        "{}",
+        said.out
+    );
     ensure!(server.seen().len() == 2, "who refuses is not asked further");
     Ok(())
 }

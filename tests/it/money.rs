@@ -206,7 +206,7 @@ fn c47_a_cap_in_dollars_needs_prices_and_the_price_table_gives_them() -> anyhow:
     let summary = said.json()?;
     // 60 tokens read, 40 from the cache and 10 written a call, at 10, 1 and 100 dollars for a million.
     let calls = spent(&summary)?[0].1;
-    assert_eq!(summary["cost_usd"], json!(calls as f64 * 0.00164));
+    assert_eq!(summary["cost_usd"], json!(f64::from(u32::try_from(calls)?) * 0.00164));
     assert!(number(&summary, "/forecast/cost_usd_micros/likely")? > 0);
 
     // A later price changes nothing that was counted; the run has its own.

@@ -98,7 +98,7 @@ impl Hosting {
             match self.shared.store.call_history(role, &settings.model).await {
                 Ok(history) => *known.of_mut(role) = history,
                 Err(err) => {
-                    tracing::warn!("the forecast goes without earlier calls: {}", causes(&err))
+                    tracing::warn!("the forecast goes without earlier calls: {}", causes(&err));
                 }
             }
         }

@@ -9,25 +9,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The name under which the token limit goes on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitName {
-    MaxTokens,
-    MaxCompletionTokens,
-    MaxOutputTokens,
+    Tokens,
+    CompletionTokens,
+    OutputTokens,
 }
 
 impl LimitName {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::MaxTokens => "max_tokens",
-            Self::MaxCompletionTokens => "max_completion_tokens",
-            Self::MaxOutputTokens => "max_output_tokens",
+            Self::Tokens => "max_tokens",
+            Self::CompletionTokens => "max_completion_tokens",
+            Self::OutputTokens => "max_output_tokens",
         }
     }
 
     fn other(self) -> Self {
         match self {
-            Self::MaxTokens => Self::MaxCompletionTokens,
-            Self::MaxCompletionTokens => Self::MaxTokens,
-            Self::MaxOutputTokens => Self::MaxOutputTokens,
+            Self::Tokens => Self::CompletionTokens,
+            Self::CompletionTokens => Self::Tokens,
+            Self::OutputTokens => Self::OutputTokens,
         }
     }
 }
@@ -231,61 +231,61 @@ mod tests {
 
     #[rstest]
     #[case::newer_model(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        Some(Adaptation::NameLimit(LimitName::MaxCompletionTokens))
+        Some(Adaptation::NameLimit(LimitName::CompletionTokens))
     )]
     #[case::older_server(
-        LimitName::MaxCompletionTokens,
+        LimitName::CompletionTokens,
         "Unrecognized request argument supplied: max_completion_tokens",
-        Some(Adaptation::NameLimit(LimitName::MaxTokens))
+        Some(Adaptation::NameLimit(LimitName::Tokens))
     )]
-    #[case::validation_list(LimitName::MaxCompletionTokens,
+    #[case::validation_list(LimitName::CompletionTokens,
         r#"[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"extra inputs are not permitted"}]"#,
-        Some(Adaptation::NameLimit(LimitName::MaxTokens)))]
+        Some(Adaptation::NameLimit(LimitName::Tokens)))]
     #[case::missing_limit(
-        LimitName::MaxCompletionTokens,
+        LimitName::CompletionTokens,
         "max_tokens: field required",
-        Some(Adaptation::NameLimit(LimitName::MaxTokens))
+        Some(Adaptation::NameLimit(LimitName::Tokens))
     )]
     #[case::temperature(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
         Some(Adaptation::LeaveOutTemperature)
     )]
     #[case::temperature_out_of_range(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "temperature must be between 0 and 1",
         None
     )]
     #[case::too_large(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "max_tokens is too large: 64000. This model supports at most 16384 completion tokens, whereas you provided 64000.",
         Some(Adaptation::LowerLimit(16_384))
     )]
     #[case::too_large_as_comparison(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens",
         Some(Adaptation::LowerLimit(8_192))
     )]
     #[case::too_large_as_range(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
         Some(Adaptation::LowerLimit(8_192))
     )]
     #[case::too_large_with_commas(
-        LimitName::MaxCompletionTokens,
+        LimitName::CompletionTokens,
         "max_completion_tokens must be less than or equal to 32,768",
         Some(Adaptation::LowerLimit(32_768))
     )]
     #[case::context_length(
-        LimitName::MaxTokens,
+        LimitName::Tokens,
         "max_tokens is too large: 64000. This model's maximum context length is 4096 tokens and your request has 100 input tokens (64000 > 4096 - 100).",
         None
     )]
-    #[case::too_small(LimitName::MaxTokens, "max_tokens must be >= 1", None)]
-    #[case::unknown(LimitName::MaxTokens, "messages: at least one message is needed", None)]
-    #[case::unknown_field_of_ours(LimitName::MaxTokens, "unknown field `messages`", None)]
+    #[case::too_small(LimitName::Tokens, "max_tokens must be >= 1", None)]
+    #[case::unknown(LimitName::Tokens, "messages: at least one message is needed", None)]
+    #[case::unknown_field_of_ours(LimitName::Tokens, "unknown field `messages`", None)]
     fn c42_a_refused_parameter_is_recognised(
         #[case] limit_name: LimitName,
         #[case] words: &str,
@@ -300,7 +300,7 @@ mod tests {
     #[case("property 'chat_template_kwargs' is unsupported", "chat_template_kwargs")]
     fn c43_a_refused_extra_field_is_left_out(#[case] words: &str, #[case] field: &str) {
         let expected = Some(Adaptation::LeaveOut(field.to_owned()));
-        assert_eq!(recognise(&Complaint::of(words), sent(LimitName::MaxTokens)), expected);
+        assert_eq!(recognise(&Complaint::of(words), sent(LimitName::Tokens)), expected);
     }
 
     #[rstest]
@@ -314,7 +314,7 @@ mod tests {
     #[case("streaming is not supported by this model", "stream")]
     fn c42_a_refused_part_is_left_out(#[case] words: &str, #[case] part: &str) {
         let expected = Some(Adaptation::LeaveOut(part.to_owned()));
-        assert_eq!(recognise(&Complaint::of(words), sent(LimitName::MaxTokens)), expected);
+        assert_eq!(recognise(&Complaint::of(words), sent(LimitName::Tokens)), expected);
     }
 
     #[rstest]
@@ -325,9 +325,9 @@ mod tests {
         #[case] words: &str,
         #[case] switches: bool,
     ) {
-        let found = recognise(&Complaint::of(words), sent(LimitName::MaxTokens));
+        let found = recognise(&Complaint::of(words), sent(LimitName::Tokens));
         assert_eq!(found == Some(Adaptation::UseResponses), switches);
-        let responses = Sent { may_use_responses: false, ..sent(LimitName::MaxOutputTokens) };
+        let responses = Sent { may_use_responses: false, ..sent(LimitName::OutputTokens) };
         assert_ne!(recognise(&Complaint::of(words), responses), Some(Adaptation::UseResponses));
     }
 
@@ -340,7 +340,7 @@ mod tests {
             temperature: false,
             parts: &[],
             extra: &[],
-            ..sent(LimitName::MaxTokens)
+            ..sent(LimitName::Tokens)
         };
         for words in [
             "unsupported parameter: max_tokens",

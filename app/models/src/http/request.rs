@@ -133,9 +133,9 @@ impl<'a> Body<'a> {
         let asked_limit = request.max_tokens.unwrap_or(policy.max_tokens);
         let limit = learned.highest_limit.map_or(asked_limit, |highest| highest.min(asked_limit));
         let limit_name = match (api, policy.limit_param) {
-            (Api::Responses, _) => LimitName::MaxOutputTokens,
-            (Api::Messages, _) | (Api::Chat, TokenLimitParam::MaxTokens) => LimitName::MaxTokens,
-            (Api::Chat, TokenLimitParam::MaxCompletionTokens) => LimitName::MaxCompletionTokens,
+            (Api::Responses, _) => LimitName::OutputTokens,
+            (Api::Messages, _) | (Api::Chat, TokenLimitParam::MaxTokens) => LimitName::Tokens,
+            (Api::Chat, TokenLimitParam::MaxCompletionTokens) => LimitName::CompletionTokens,
             (Api::Chat, TokenLimitParam::Auto) => {
                 learned.limit_name.unwrap_or(policy.first_limit_name)
             }
@@ -226,7 +226,7 @@ mod tests {
             temperature: Some(0.5),
             max_tokens: 100,
             limit_param: TokenLimitParam::Auto,
-            first_limit_name: LimitName::MaxCompletionTokens,
+            first_limit_name: LimitName::CompletionTokens,
             effort: None,
             highest_effort: Effort::Max,
             stream: false,
@@ -275,7 +275,7 @@ mod tests {
     fn c42_what_was_learned_is_applied_and_told() {
         let policy = policy();
         let learned = Adaptations {
-            limit_name: Some(LimitName::MaxTokens),
+            limit_name: Some(LimitName::Tokens),
             highest_limit: Some(50),
             without_temperature: true,
             without: ["top_k".to_owned()].into(),

@@ -38,7 +38,7 @@ impl Service {
             api: Api::Chat,
             may_use_responses: true,
             layout: Layout::Plain,
-            first_limit_name: LimitName::MaxCompletionTokens,
+            first_limit_name: LimitName::CompletionTokens,
             highest_effort: Effort::Max,
             fields: Map::new(),
             key_place: KeyPlace::Bearer,
@@ -47,13 +47,13 @@ impl Service {
             BackendKind::OpenaiChat => Self::openai(config, compatible),
             BackendKind::QwenChat => Self {
                 may_use_responses: false,
-                first_limit_name: LimitName::MaxTokens,
+                first_limit_name: LimitName::Tokens,
                 fields: qwen_fields(config.provider.thinking),
                 ..compatible
             },
             BackendKind::MinimaxChat => Self {
                 may_use_responses: false,
-                first_limit_name: LimitName::MaxTokens,
+                first_limit_name: LimitName::Tokens,
                 fields: minimax_fields(&config.model, config.provider.thinking),
                 ..compatible
             },
@@ -61,7 +61,7 @@ impl Service {
                 api: Api::Messages,
                 may_use_responses: false,
                 layout: Layout::Anthropic,
-                first_limit_name: LimitName::MaxTokens,
+                first_limit_name: LimitName::Tokens,
                 key_place: KeyPlace::Anthropic,
                 ..compatible
             },

@@ -80,10 +80,10 @@ impl Tokens {
         let fetch = async {
             match &self.source {
                 TokenSource::AzureCli { program, environment } => {
-                    self.from_program(program, environment).await
+                    self.ask_program(program, environment).await
                 }
                 TokenSource::ManagedIdentity { address, header, client_id } => {
-                    self.from_machine(endpoints, address, header.as_ref(), client_id).await
+                    self.ask_machine(endpoints, address, header.as_ref(), client_id).await
                 }
             }
         };
@@ -125,7 +125,7 @@ impl Tokens {
         Failure::new(ModelErrorKind::Authentication, Again::Never, message)
     }
 
-    async fn from_program(
+    async fn ask_program(
         &self,
         program: &Path,
         environment: &[(String, String)],
@@ -142,7 +142,7 @@ impl Tokens {
             .map_err(|_| self.refused("az gave something else than JSON"))
     }
 
-    async fn from_machine(
+    async fn ask_machine(
         &self,
         endpoints: &Endpoints,
         address: &str,
