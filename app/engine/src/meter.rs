@@ -99,6 +99,8 @@ struct State {
     reserved_cost: u64,
     /// Worst cases of calls whose tokens were not reported: unknown must not mean free for a cap.
     assumed_tokens: u64,
+    /// The most that calls without a cost can have taken, in millionths of a dollar.
+    assumed_cost: u64,
     pause_began: Option<Duration>,
     paused: Duration,
 }
@@ -213,7 +215,8 @@ impl Meter {
             })
             .or_else(|| {
                 let limit = self.limits.max_cost_usd_micros;
-                over(Cap::Cost, limit, spent.cost_usd_micros, state.reserved_cost, cost)
+                let spent = spent.cost_usd_micros + state.assumed_cost;
+                over(Cap::Cost, limit, spent, state.reserved_cost, cost)
             })
             .or_else(|| {
                 over(Cap::Time, self.limits.max_ms, time, 0, 1).map(|(cap, _)| (cap, true))
@@ -257,6 +260,9 @@ impl Admission<'_> {
         *state.spend.of_mut(role) += spend;
         if reply.usage.is_none() {
             state.assumed_tokens += self.worst.tokens;
+        }
+        if reply.cost_usd_micros.is_none() {
+            state.assumed_cost += self.worst.cost_usd_micros.unwrap_or_default();
         }
     }
 

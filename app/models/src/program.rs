@@ -52,6 +52,11 @@ pub struct ProgramSetup<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// Processes at once, for each program and model.
     pub max_concurrency: u32,
+    /// A run is going to call it: only then the limit of others that call the same program is set anew.
+    pub is_run: bool,
+    /// The program may be started to ask for its version. What is only looked at starts nothing: its config may come
+    /// from somebody else.
+    pub may_start: bool,
 }
 
 /// A program cannot serve the role.
@@ -97,7 +102,7 @@ impl ProgramModel {
         setup: ProgramSetup<'_>,
         endpoints: &Arc<Endpoints>,
     ) -> Result<Self, ProgramSetupError> {
-        let ProgramSetup { role, config, agents, env, max_concurrency } = setup;
+        let ProgramSetup { role, config, agents, env, max_concurrency, is_run, may_start } = setup;
         let kind = config.backend;
         let missing = || ProgramSetupError::NoProgram(kind);
         let info = program_of(kind).ok_or_else(missing)?;
@@ -110,7 +115,7 @@ impl ProgramModel {
         Ok(Self {
             kind,
             role,
-            version: version::version_of(&program, &env.pairs),
+            version: version::version_of(&program, &env.pairs, may_start),
             model: model.to_owned(),
             name: if model.is_empty() { info.name.to_owned() } else { model.to_owned() },
             max_tokens: config.max_tokens,
@@ -121,7 +126,11 @@ impl ProgramModel {
             max_retries: config.max_retries,
             empty_retries: agents.empty_retries,
             prices: config.price(),
-            limiter: endpoints.limiter_of_program(&program.to_string_lossy(), model, size),
+            limiter: endpoints.limiter_of_program(
+                &program.to_string_lossy(),
+                model,
+                (size, is_run),
+            ),
             endpoints: Arc::clone(endpoints),
             program,
             info,
@@ -166,8 +175,8 @@ impl Model for ProgramModel {
         self.dialect.works_in_folder()
     }
 
-    /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens. Programs
-    /// have no such limit, and add prompts of their own.
+    /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens, for each
+    /// time that an empty answer is asked for. Programs have no such limit, and add prompts of their own.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase {
         const FRAME_TOKENS: usize = 8;
         let said: usize =
@@ -179,10 +188,10 @@ impl Model for ProgramModel {
             u64::try_from(said.max(files)).unwrap_or(u64::MAX),
             u64::from(request.max_tokens.unwrap_or(self.max_tokens)),
         );
-        WorstCase {
-            tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
-            cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
-        }
+        let times = u64::from(self.empty_retries) + 1;
+        let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+        let cost = self.prices.map(|prices| prices.most_usd_micros(usage).saturating_mul(times));
+        WorstCase { tokens: tokens.saturating_mul(times), cost_usd_micros: cost }
     }
 
     /// The sample does not reach the program: it draws anew by itself.

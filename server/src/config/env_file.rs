@@ -75,6 +75,13 @@ impl EnvFile {
         (!row.value.is_empty()).then_some((row.value.as_str(), row.line))
     }
 
+    /// The addresses that stand in it.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let is_address = |name: &str| name.ends_with("_BASE_URL") || name.ends_with("_ENDPOINT");
+        let rows = self.rows.iter().filter(move |(name, _)| is_address(name));
+        rows.map(|(_, row)| row.value.as_str())
+    }
+
     /// Names of keys, also of those that are refused.
     pub(crate) fn key_names(&self) -> impl Iterator<Item = &str> {
         self.rows.keys().map(String::as_str).filter(|name| is_key_name(name))

@@ -131,6 +131,15 @@ impl Environment {
         self.files.iter().find_map(of_file).or_else(|| self.keyring.as_ref()?.refused(name))
     }
 
+    /// The `.env` file that names such an address while the environment of the process does not.
+    pub(super) fn file_that_leads_to(&self, is_it: impl Fn(&str) -> bool) -> Option<String> {
+        if self.process.0.values().any(|value| is_it(value)) {
+            return None;
+        }
+        let file = self.files.iter().find(|file| file.addresses().any(&is_it))?;
+        Some(file.path().display().to_string())
+    }
+
     /// The `.env` files that were found.
     pub(crate) fn files(&self) -> &[EnvFile] {
         &self.files

@@ -135,6 +135,16 @@ fn named_key(env: &Environment, named: &str, base_url: &str) -> Result<RoleKey, 
             "{named} is set neither in the environment, nor in a .env file, nor in the keyring{more}"
         ));
     };
+    let is_there = |address: &str| origin_of(address) == origin_of(base_url);
+    let in_same_file =
+        |file: &str| matches!(&found.place, KeyPlace::File { path, .. } if path == file);
+    if let Some(file) = env.file_that_leads_to(is_there).filter(|file| !in_same_file(file)) {
+        return Err(format!(
+            "the address {base_url} stands in {file}, and an address in a file draws no key out of {}; set the \
+             address in the environment, or put the key beside it",
+            found.place
+        ));
+    }
     match env.bound_to(named, &found.place) {
         Some(home) if origin_of(home) != origin_of(base_url) => Err(format!(
             "the key {named} in the keyring is for {home} and goes to no other host; put one there for this \

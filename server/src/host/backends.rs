@@ -27,9 +27,7 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
             let name = program_of(spec.kind).map_or(spec.name, |program| program.name);
             match find_program(spec.kind, &Agents::default(), env.all()) {
                 Some(Ok(path)) => (CheckState::Ok, format!("found at {}", path.display())),
-                Some(Err(_)) | None => {
-                    (CheckState::Warning, format!("`{name}` is not on the PATH"))
-                }
+                Some(Err(_)) | None => (CheckState::Warning, format!("{name} is not on the PATH")),
             }
         }
         BackendFamily::Http => http(env, spec.kind),

@@ -45,7 +45,7 @@ impl Hosting {
         config: &RunConfig,
         role: Role,
     ) -> Result<Arc<dyn Model>, ConfigProblem> {
-        let access = self.access(config, role)?;
+        let access = Access { may_start: false, ..self.access(config, role)? };
         model_with(config, role, (None, access), &self.shared.env, &Endpoints::new())
     }
 
@@ -67,7 +67,7 @@ impl Hosting {
             _ => token_source(&self.shared.env, config.role(role), role)
                 .map_err(|(key, reason)| problem(&format!("model.{key}"), reason))?,
         };
-        Ok(Access { secret, token })
+        Ok(Access { secret, token, may_start: true })
     }
 
     /// Where the key of a role was found.
@@ -114,7 +114,8 @@ pub(super) fn keyless(
     role: Role,
     env: &Environment,
 ) -> Result<Arc<dyn Model>, ConfigProblem> {
-    model_with(config, role, (None, Access::default()), env, &Endpoints::new())
+    let access = Access { may_start: true, ..Access::default() };
+    model_with(config, role, (None, access), env, &Endpoints::new())
 }
 
 /// What signs in.
@@ -122,6 +123,8 @@ pub(super) fn keyless(
 struct Access {
     secret: Option<Secret>,
     token: Option<TokenSource>,
+    /// A program may be started to learn its version.
+    may_start: bool,
 }
 
 fn model_with(
@@ -159,6 +162,8 @@ fn model_with(
                 agents: &config.agents,
                 env: env.all(),
                 max_concurrency: config.max_concurrency,
+                is_run: run.is_some(),
+                may_start: access.may_start,
             };
             let model = ProgramModel::new(setup, endpoints).map_err(|err| match &err {
                 ProgramSetupError::NotFound(missing) => problem(missing.key, err.to_string()),

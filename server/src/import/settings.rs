@@ -125,6 +125,15 @@ fn row(
     findings: &mut Findings,
 ) -> Option<ResolvedValue> {
     let path = path_of_flat(key);
+    if path.is_some_and(names_what_is_here)
+        && !matches!(value, Json::Null)
+        && *value != Json::from("")
+    {
+        let message =
+            "names a program or a variable of the machine that the run was made on; left out";
+        findings.add(FILE, &lines.place_of(key), message.to_owned());
+        return None;
+    }
     let place = Place { origin: Origin::File, name: FILE.to_owned(), line: lines.line_of(key) };
     let value = match path {
         Some(path) => match value_of_known(path, raw(value), &place) {
@@ -137,6 +146,12 @@ fn row(
         None => raw(value),
     };
     Some(ResolvedValue { path: path.map_or_else(|| shortened(key), str::to_owned), value, place })
+}
+
+/// A program to run, or a variable with a key: what a folder from elsewhere must not choose on this machine.
+fn names_what_is_here(path: &str) -> bool {
+    path.starts_with("model.")
+        && ["_path", "_api_key_env", "_exec_home"].iter().any(|end| path.ends_with(end))
 }
 
 /// The value in the type of its key. Words of a choice that this program does not have are kept: they are what

@@ -156,6 +156,8 @@ fn c41_a_program_that_is_missing_is_named_with_where_it_was_looked_for() {
             agents: &config.agents,
             env: &env,
             max_concurrency: 1,
+            is_run: true,
+            may_start: true,
         };
         let error = ProgramModel::new(setup, &Endpoints::new()).expect_err("not there");
         let words = error.to_string();

@@ -87,6 +87,8 @@ impl Scene {
             agents: &config.agents,
             env: &self.env,
             max_concurrency: 4,
+            is_run: true,
+            may_start: true,
         };
         ProgramModel::new(setup, &Endpoints::new()).expect("the program is on PATH")
     }

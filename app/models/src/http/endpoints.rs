@@ -67,13 +67,13 @@ impl Endpoints {
         self.jitter.fraction()
     }
 
-    /// The limiter of an endpoint, set to `size` calls at once.
+    /// The limiter of an endpoint, for `size` calls at once; with it, whether a run asks.
     pub(crate) fn limiter(
         &self,
         address: &Address,
         model: &str,
         secret: Option<&Secret>,
-        size: usize,
+        size: (usize, bool),
     ) -> Arc<Limiter> {
         self.limiter_for(
             LimiterKey {
@@ -84,21 +84,25 @@ impl Endpoints {
         )
     }
 
-    /// The limiter of a program on this machine and the model that it uses, set to `size` processes at once.
+    /// The limiter of a program on this machine and the model that it uses, for `size` processes at once; with it,
+    /// whether a run asks.
     pub(crate) fn limiter_of_program(
         &self,
         program: &str,
         model: &str,
-        size: usize,
+        size: (usize, bool),
     ) -> Arc<Limiter> {
         let model = ModelKey { base_url: format!("program:{program}"), model: model.to_owned() };
         self.limiter_for(LimiterKey { model, key_fingerprint: None }, size)
     }
 
-    fn limiter_for(&self, key: LimiterKey, size: usize) -> Arc<Limiter> {
+    /// A known limiter gets another size only from a run: a test call must not change what a run may do.
+    fn limiter_for(&self, key: LimiterKey, (size, is_run): (usize, bool)) -> Arc<Limiter> {
         match lock(&self.limiters).entry(key) {
             Entry::Occupied(known) => {
-                known.get().resize(size);
+                if is_run {
+                    known.get().resize(size);
+                }
                 Arc::clone(known.get())
             }
             Entry::Vacant(free) => {

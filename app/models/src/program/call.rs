@@ -271,8 +271,16 @@ impl<'a> Call<'a> {
             _ if is_refusal(&answer.text) => Finish::Refused,
             _ => Finish::Stop,
         };
+        // An agent can read its environment, and be asked to tell what stands there.
+        let mask = |text: &str| self.model.env.mask(text);
+        let mut tool_calls = answer.tool_calls;
+        tool_calls.iter_mut().for_each(|call| call.arguments = mask(&call.arguments));
+        let mut steps = answer.heard.steps.take();
+        for step in &mut steps {
+            (step.text, step.result) = (mask(&step.text), mask(&step.result));
+        }
         ChatReply {
-            text: answer.text,
+            text: mask(&answer.text),
             finish,
             usage,
             cost_usd_micros: cost
@@ -280,8 +288,8 @@ impl<'a> Call<'a> {
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             attempts: self.attempts,
             adaptations: Vec::new(),
-            tool_calls: answer.tool_calls,
-            steps: answer.heard.steps.take(),
+            tool_calls,
+            steps,
         }
     }
 

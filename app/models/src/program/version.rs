@@ -1,7 +1,7 @@
 //! What a program says to `--version`: asked once for each file in a process, and again when the file has changed.
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -23,14 +23,22 @@ struct Seen {
 
 static KNOWN: Mutex<Option<HashMap<Seen, Option<String>>>> = Mutex::new(None);
 
-/// The first line of what the program says; `None` when it fails or says nothing.
-pub(super) fn version_of(program: &Path, env: &[(String, String)]) -> Option<String> {
+/// The first line of what the program says; `None` when it fails or says nothing. Without `may_start` only what was
+/// learned before is told.
+pub(super) fn version_of(
+    program: &Path,
+    env: &[(String, String)],
+    may_start: bool,
+) -> Option<String> {
     let path = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let meta = std::fs::metadata(&path).ok()?;
     let seen = Seen { path, len: meta.len(), changed: meta.modified().ok() };
     // Held while it is asked, so that nobody asks meanwhile.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
+    if !may_start {
+        return known.get(&seen).cloned().flatten();
+    }
     known.entry(seen).or_insert_with(|| patiently(|| ask(program, env))).clone()
 }
 
@@ -47,6 +55,9 @@ fn patiently<T>(work: impl FnOnce() -> T) -> T {
 
 fn ask(program: &Path, env: &[(String, String)]) -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
+    // A file, not a pipe: a child that it leaves behind would hold a pipe open.
+    let said = folder.path().join("said");
+    let said = std::fs::File::options().create_new(true).read(true).write(true).open(said).ok()?;
     let mut command = Command::new(program);
     command
         .arg("--version")
@@ -54,7 +65,7 @@ fn ask(program: &Path, env: &[(String, String)]) -> Option<String> {
         .envs(env.iter().map(|(name, value)| (name, value)))
         .current_dir(folder.path())
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
+        .stdout(said.try_clone().ok()?)
         .stderr(Stdio::null());
     let deadline = Instant::now() + PATIENCE;
     let mut child = loop {
@@ -80,8 +91,9 @@ fn ask(program: &Path, env: &[(String, String)]) -> Option<String> {
             }
         }
     };
-    let mut said = Vec::new();
-    child.stdout.take()?.take(MOST_BYTES).read_to_end(&mut said).ok()?;
+    let (mut file, mut said) = (said, Vec::new());
+    file.rewind().ok()?;
+    file.take(MOST_BYTES).read_to_end(&mut said).ok()?;
     let said = String::from_utf8_lossy(&said);
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     status.success().then(|| line.chars().take(MOST_CHARS).collect())

@@ -137,3 +137,17 @@ fn a_refused_file_is_told_where_its_key_is_missing() {
     let other = key(&env, "OTHER_KEY", HOME).expect_err("refused");
     assert!(!other.contains("chmod"), "the file does not hold it: {other}");
 }
+
+#[test]
+fn a_file_leads_no_key_that_a_config_names_to_its_own_address() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(".env");
+    std::fs::write(&path, "OPENAI_COMPATIBLE_BASE_URL=https://elsewhere.example/v1\n")
+        .expect("written");
+    let of_process = Environment::from_pairs([("MY_KEY", "sk-mine")]);
+    let env = of_process.with_files(&[&path]);
+    let at = |url: &str| role_key(&env, Role::Target, "MY_KEY", url);
+    let error = at("https://elsewhere.example/v1").expect_err("refused");
+    assert!(error.contains("draws no key"), "{error}");
+    assert!(at("https://mine.example/v1").expect("a key").is_some());
+}
