@@ -189,7 +189,7 @@ pub struct RunQuery {
 }
 
 /// `GET /runs/{id}`: the row and the folded journal. `view.steps` holds the last 100 steps at most, without their stages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunDetail {
     /// The row.
@@ -208,8 +208,10 @@ pub struct RunDetail {
     pub origin: Option<RunOrigin>,
 }
 
+from_fields! { RunDetail { summary, view, gate_metric, caps, imported, origin } }
+
 /// The hard caps of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Caps {
     /// Calls.
@@ -221,6 +223,8 @@ pub struct Caps {
     /// Working time in milliseconds.
     pub max_ms: Option<u64>,
 }
+
+from_fields! { Caps { max_calls, max_tokens, max_cost_usd_micros, max_ms } }
 
 /// `POST /runs` and `POST /config/check`: values by `section.key`, as typed in a form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -399,7 +403,7 @@ pub struct WireRow {
 }
 
 /// Curves of a run: steps without their stages, thinned so that no extreme is lost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Curves {
     /// The steps that were kept, rising.
@@ -407,6 +411,8 @@ pub struct Curves {
     /// Steps in the asked range before thinning.
     pub n_steps: u64,
 }
+
+from_fields! { Curves { steps, n_steps } }
 
 /// Query of `GET /runs/{id}/curves`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -421,7 +427,7 @@ pub struct CurveQuery {
 }
 
 /// `GET /runs/{id}/steps/{step}`: everything about one step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepDetail {
     /// Its events, in order.
@@ -431,6 +437,8 @@ pub struct StepDetail {
     /// Version number of the skill before.
     pub before_version: Option<u32>,
 }
+
+from_fields! { StepDetail { events, before, before_version } }
 
 /// A row of the rejected edits table.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,6 +1,7 @@
 //! What the parts of a run took: calls, tokens, money and time by stage. The rows add up to the run's spend. And what was
 //! paid for steps by what became of them.
 
+use crate::json::from_fields;
 use crate::run::Stage;
 use crate::spend::SpendByRole;
 use crate::verdict::Action;
@@ -67,7 +68,7 @@ impl From<Stage> for CostPart {
 }
 
 /// Time and spend of one part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PartCost {
     /// The part.
@@ -77,6 +78,8 @@ pub struct PartCost {
     /// Calls, tokens, money.
     pub spend: SpendByRole,
 }
+
+from_fields! { PartCost { part, wall_ms, spend } }
 
 /// What became of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -110,7 +113,7 @@ impl From<Action> for StepFate {
 }
 
 /// What the steps with one fate took together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FateCost {
     /// What became of them.
@@ -122,6 +125,8 @@ pub struct FateCost {
     /// Calls, tokens, money.
     pub spend: SpendByRole,
 }
+
+from_fields! { FateCost { fate, n_steps, wall_ms, spend } }
 
 impl RunView {
     /// What steps took by their fate, in the order of [`StepFate::ALL`]; only fates that steps had.

@@ -82,7 +82,7 @@ pub enum SourceType {
 }
 
 /// One proposed edit. The field names are those of Python run folders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Edit {
     /// What to do.
@@ -103,6 +103,8 @@ pub struct Edit {
     #[serde(default)]
     pub merge_level: u32,
 }
+
+from_fields! { Edit { op, target, content; or default: support_count, source_type, merge_level } }
 
 impl Edit {
     /// An edit without provenance.
@@ -217,7 +219,7 @@ impl FromFields for EditReport {
             status: fields.take("status")?,
             detail: fields.take("detail")?,
             resembles_rejected_step: fields.take("resembles_rejected_step")?,
-            edit: fields.take_rest()?,
+            edit: Edit::from_fields(fields)?,
         })
     }
 }

@@ -4,6 +4,7 @@
 use crate::config::PairPolicy;
 use crate::hash::Sha256Hex;
 use crate::ids::TaskId;
+use crate::json::from_fields;
 use crate::spend::{SpendByRole, Spent};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ impl PairCategory {
 }
 
 /// Pairs of one category.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairGroup {
     /// The category.
@@ -67,8 +68,10 @@ pub struct PairGroup {
     pub tasks: Vec<TaskId>,
 }
 
+from_fields! { PairGroup { category, tasks } }
+
 /// A comparison of the skills of two epochs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comparison {
     /// The later epoch.
@@ -92,6 +95,10 @@ pub struct Comparison {
     /// Names of the rollout sets.
     pub sets: Vec<String>,
 }
+
+from_fields! { Comparison {
+    epoch, previous, current, policy, groups, n_tried, n_topped_up, n_unsteady, n_unscored, sets
+} }
 
 impl Comparison {
     /// Tasks of one category.
@@ -153,7 +160,7 @@ impl EpochAction {
 }
 
 /// The slow update of an epoch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SlowUpdate {
     /// The epoch that ended.
@@ -188,8 +195,13 @@ pub struct SlowUpdate {
     pub reason: String,
 }
 
+from_fields! { SlowUpdate {
+    epoch, step, action, content, reasoning, candidate, verdict, set, version, current_score,
+    current_n, skill_tokens, wall_ms, spend, reason
+} }
+
 /// The optimizer's memory after an epoch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MetaSkill {
     /// The epoch that ended.
@@ -208,8 +220,10 @@ pub struct MetaSkill {
     pub reason: String,
 }
 
+from_fields! { MetaSkill { epoch, action, content, reasoning, wall_ms, spend, reason } }
+
 /// The last look before the final test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FinalSelection {
     /// The skill at the end of the run.
@@ -232,3 +246,7 @@ pub struct FinalSelection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Spent>,
 }
+
+from_fields! { FinalSelection {
+    last, best, last_score, best_score, promoted, best_step, version, reason, cost
+} }

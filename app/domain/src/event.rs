@@ -369,7 +369,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// A kind of failure in a batch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FailurePattern {
     /// The optimizer's words.
@@ -379,6 +379,8 @@ pub struct FailurePattern {
     /// The tasks of the minibatch in which it was seen.
     pub tasks: Vec<TaskId>,
 }
+
+from_fields! { FailurePattern { pattern, count, tasks } }
 
 /// How the order of edits was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -456,7 +458,7 @@ from_fields! { StepSummary {
 } }
 
 /// Time and spend of one stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StageCost {
     /// The stage.
@@ -466,6 +468,8 @@ pub struct StageCost {
     /// Calls, tokens, money.
     pub spend: SpendByRole,
 }
+
+from_fields! { StageCost { stage, wall_ms, spend } }
 
 /// Live counts of a running stage. Sent often, stored never.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,12 +2,13 @@
 //! it before the run; what is left while the run works follows from it and from what the run has spent.
 
 use crate::cost::CostPart;
+use crate::json::from_fields;
 use crate::spend::{Role, Spend};
 use crate::view::RunView;
 use serde::{Deserialize, Serialize};
 
 /// A number that is not known yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Estimate {
     /// It is hardly lower.
@@ -17,6 +18,8 @@ pub struct Estimate {
     /// It is hardly higher.
     pub high: u64,
 }
+
+from_fields! { Estimate { low, likely, high } }
 
 impl Estimate {
     /// A number that is known.
@@ -47,7 +50,7 @@ impl Estimate {
 }
 
 /// What the calls of one role come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RoleForecast {
     /// Calls.
@@ -60,8 +63,10 @@ pub struct RoleForecast {
     pub cost_usd_micros: Option<Estimate>,
 }
 
+from_fields! { RoleForecast { calls, prompt_tokens, completion_tokens, cost_usd_micros } }
+
 /// What one part of a run comes to, all its units together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PartForecast {
     /// The part.
@@ -76,6 +81,8 @@ pub struct PartForecast {
     pub wall_ms: Estimate,
 }
 
+from_fields! { PartForecast { part, units, target, optimizer, wall_ms } }
+
 impl PartForecast {
     /// One role.
     #[must_use]
@@ -88,7 +95,7 @@ impl PartForecast {
 }
 
 /// The forecast of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunForecast {
     /// By part, in the order of [`CostPart::ALL`].
@@ -96,6 +103,8 @@ pub struct RunForecast {
     /// What it rests on, a sentence each.
     pub assumptions: Vec<String>,
 }
+
+from_fields! { RunForecast { parts, assumptions } }
 
 /// All parts and both roles together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

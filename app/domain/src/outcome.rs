@@ -290,7 +290,7 @@ pub struct RolloutSet {
 }
 
 /// How many of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OutcomeCounts {
     /// `hard` = 1.
@@ -302,6 +302,8 @@ pub struct OutcomeCounts {
     /// Infrastructure or judge errors.
     pub errors: u32,
 }
+
+from_fields! { OutcomeCounts { passed, failed, refused, errors } }
 
 impl OutcomeCounts {
     /// Counts a slice.

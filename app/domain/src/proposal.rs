@@ -1,10 +1,11 @@
 //! What the optimizer hands in beside edits, as people read it: suggestions and whole texts.
 
 use crate::edit::{EditStatus, SourceType};
-use serde::{Deserialize, Serialize};
+use crate::json::from_fields;
+use serde::Serialize;
 
 /// A suggestion or a whole text in a few words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProposalNote {
     /// The kind of suggestion, such as `add_rule`; `skill` for a whole text.
@@ -21,8 +22,10 @@ pub struct ProposalNote {
     pub merge_level: u32,
 }
 
+from_fields! { ProposalNote { kind, title, detail, source_type, support_count, merge_level } }
+
 /// What became of a whole new text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RewriteReport {
     /// `applied`, or why the text was not taken.
@@ -37,8 +40,10 @@ pub struct RewriteReport {
     pub proposals: Vec<ProposalNote>,
 }
 
+from_fields! { RewriteReport { status, detail, change_summary, restored, proposals } }
+
 /// What a step did to the appendix of its candidate.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendixReport {
     /// Notes of the step, each once.
@@ -53,8 +58,10 @@ pub struct AppendixReport {
     pub detail: String,
 }
 
+from_fields! { AppendixReport { proposed, notes, n_added, n_condensed, detail } }
+
 /// How many edits may apply in a step, as the optimizer decided.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LrDecision {
     /// The budget in force.
@@ -76,3 +83,8 @@ pub struct LrDecision {
     /// Why the reply could not be used; empty when it could.
     pub error: String,
 }
+
+from_fields! { LrDecision {
+    learning_rate, raw_learning_rate, available, clamped, fallback, reasoning, confidence,
+    risk_notes, error
+} }

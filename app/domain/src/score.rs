@@ -1,5 +1,6 @@
 //! Scores: finite, within 0..=1, and never without their n.
 
+use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -65,7 +66,7 @@ pub struct TaskScore {
 }
 
 /// Means over `n` scored tasks. There is no mean over zero tasks: use `Option<MeanScore>`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeanScore {
     /// Mean of `hard`, 0..=1.
@@ -75,6 +76,8 @@ pub struct MeanScore {
     /// Number of scored tasks that the means rest on, at least 1.
     pub n: u32,
 }
+
+from_fields! { MeanScore { hard, soft, n } }
 
 impl MeanScore {
     /// Means of all scores; `None` when there is none.

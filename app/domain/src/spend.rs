@@ -1,5 +1,6 @@
 //! What model calls cost: calls, tokens and money by role. Unknown is counted, never taken for zero.
 
+use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign};
@@ -78,7 +79,7 @@ fn sum(left: Option<u64>, right: Option<u64>) -> Option<u64> {
 }
 
 /// Totals over calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Spend {
     /// Calls that reached a model and were answered.
@@ -104,6 +105,11 @@ pub struct Spend {
     /// Calls without a known price: their cost is unknown, not zero.
     pub unpriced_calls: u64,
 }
+
+from_fields! { Spend {
+    calls, cached, failed_attempts, prompt_tokens, completion_tokens, cached_prompt_tokens,
+    reasoning_tokens, unmetered_calls, cost_usd_micros, unpriced_calls
+} }
 
 impl Spend {
     /// All tokens, where reported.
@@ -179,7 +185,7 @@ impl AddAssign for Spend {
 }
 
 /// Time and spend of a piece of work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Spent {
     /// Wall time in milliseconds.
@@ -188,8 +194,10 @@ pub struct Spent {
     pub spend: SpendByRole,
 }
 
+from_fields! { Spent { wall_ms, spend } }
+
 /// Totals of both roles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpendByRole {
     /// Calls of the target.
@@ -197,6 +205,8 @@ pub struct SpendByRole {
     /// Calls of the optimizer.
     pub optimizer: Spend,
 }
+
+from_fields! { SpendByRole { target, optimizer } }
 
 impl SpendByRole {
     /// The totals of one role.

@@ -75,7 +75,7 @@ pub enum Change {
 }
 
 /// One task whose result changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskChange {
     /// The task.
@@ -89,6 +89,8 @@ pub struct TaskChange {
     /// The gate's number now.
     pub after: f64,
 }
+
+from_fields! { TaskChange { task, title, change, before, after } }
 
 /// The gate's decision with all its arithmetic. Both means are over the same `n` tasks: those that were
 /// scored with both skills.

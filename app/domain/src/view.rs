@@ -9,7 +9,7 @@ use crate::outage::Outage;
 use crate::run::{Phase, RunStatus};
 use crate::spend::{Role, SpendByRole};
 use crate::verdict::Action;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A run as far as its journal tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +107,7 @@ pub struct Adapted {
 from_fields! { Adapted { role, change } }
 
 /// The best skill of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BestSkill {
     /// The step that made it; 0 for the initial skill.
@@ -122,8 +122,10 @@ pub struct BestSkill {
     pub n: Option<u32>,
 }
 
+from_fields! { BestSkill { step, version, skill, score, n } }
+
 /// A version of the skill: the initial text or an accepted candidate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SkillVersion {
     /// 0 for the initial skill.
@@ -139,6 +141,8 @@ pub struct SkillVersion {
     /// Size in tokens, estimated.
     pub tokens: u32,
 }
+
+from_fields! { SkillVersion { version, step, skill, score, n, tokens } }
 
 impl Default for RunView {
     fn default() -> Self {

@@ -1,6 +1,7 @@
 //! How an event is read back: its row, its tag and its data share one object. The words are those of its `Serialize`.
 
 use super::{EventKind, Measured, RunEvent, RunPlan, StepSummary};
+use crate::epoch::{Comparison, FinalSelection, MetaSkill, SlowUpdate};
 use crate::json::{Fields, FromFields, JsonError, from_fields};
 use crate::outage::Outage;
 use crate::run::Phase;
@@ -80,10 +81,10 @@ impl FromFields for EventKind {
                 set: fields.take("set")?,
             },
             "step_finished" => Self::StepFinished(StepSummary::from_fields(fields)?),
-            "compared" => Self::Compared(fields.take_rest()?),
-            "slow_updated" => Self::SlowUpdated(fields.take_rest()?),
-            "meta_skill_written" => Self::MetaSkillWritten(fields.take_rest()?),
-            "final_selected" => Self::FinalSelected(fields.take_rest()?),
+            "compared" => Self::Compared(Comparison::from_fields(fields)?),
+            "slow_updated" => Self::SlowUpdated(SlowUpdate::from_fields(fields)?),
+            "meta_skill_written" => Self::MetaSkillWritten(MetaSkill::from_fields(fields)?),
+            "final_selected" => Self::FinalSelected(FinalSelection::from_fields(fields)?),
             "tested" => {
                 Self::Tested { which: fields.take("which")?, measured: fields.take("measured")? }
             }

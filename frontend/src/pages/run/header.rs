@@ -64,7 +64,19 @@ pub(super) fn RunHeader(run: RunState) -> impl IntoView {
 
 #[component]
 fn Facts(run: RunState) -> impl IntoView {
-    let plan = Memo::new(move || run.view.with(|view| view.plan.clone()));
+    let data = Memo::new(move || {
+        run.view.with(|view| {
+            view.plan.as_ref().map(|plan| {
+                format!(
+                    "{}, {} train / {} selection / {} test",
+                    plan.benchmark, plan.n_train, plan.n_selection, plan.n_test
+                )
+            })
+        })
+    });
+    let seed = Memo::new(move || {
+        run.view.with(|view| view.plan.as_ref().map(|plan| format!("seed {}", plan.seed)))
+    });
     let times = Memo::new(move || run.view.with(|view| (view.started_at_ms, view.ended_at_ms)));
     let models = run.summary.with_value(|summary| {
         let mark = |is_simulated| if is_simulated { " (simulated)" } else { "" };
@@ -79,15 +91,9 @@ fn Facts(run: RunState) -> impl IntoView {
     let fallback = run.summary.with_value(|summary| summary.benchmark.clone());
     view! {
         <div class="page-head__meta">
-            <span>{move || match plan.get() {
-                Some(plan) => format!(
-                    "{}, {} train / {} selection / {} test",
-                    plan.benchmark, plan.n_train, plan.n_selection, plan.n_test
-                ),
-                None => fallback.clone(),
-            }}</span>
+            <span>{move || data.get().unwrap_or_else(|| fallback.clone())}</span>
             <span>{models}</span>
-            {move || plan.get().map(|plan| view! { <span>{format!("seed {}", plan.seed)}</span> }.into_any())}
+            {move || seed.get().map(|seed| view! { <span>{seed}</span> }.into_any())}
             {move || {
                 let (started, ended) = times.get();
                 started.map(|at| {
