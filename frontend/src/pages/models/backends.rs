@@ -12,7 +12,7 @@ use skillopt_domain::config::{BACKENDS, BackendSpec, Capability};
 pub(super) fn Backends(ready: Vec<BackendReady>) -> impl IntoView {
     let heads = Capability::ALL
         .map(|capability| view! { <th scope="col" class="models__can">{capability.label()}</th> });
-    let rows = BACKENDS.iter().map(|spec| row(spec, &ready)).collect_any();
+    let rows = BACKENDS.iter().map(move |spec| row(spec, &ready)).collect_any();
     view! {
         <section class="section" aria-labelledby="backends-title">
             <div class="section__head">

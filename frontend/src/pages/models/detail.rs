@@ -147,11 +147,11 @@ fn said(state: Option<CallState>) -> AnyView {
         Some(CallState::NotMade(error)) => {
             view! { <ErrorCallout what="The call was not made." error/> }.into_any()
         }
-        Some(CallState::Told(test)) => told(test),
+        Some(CallState::Told(test)) => told(&test),
     }
 }
 
-fn told(test: ModelTest) -> AnyView {
+fn told(test: &ModelTest) -> AnyView {
     let look = match test.ok {
         true => Look { status: "done", icon: "accepted", word: "Answered" },
         false => Look { status: "failed", icon: "error", word: "No answer" },
@@ -166,7 +166,7 @@ fn told(test: ModelTest) -> AnyView {
     view! {
         <p><Status look text/></p>
         {error}
-        <dl class="facts">{facts(&test)}</dl>
+        <dl class="facts">{facts(test)}</dl>
         {probes}
     }
     .into_any()

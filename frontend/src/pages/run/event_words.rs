@@ -124,6 +124,7 @@ fn prompts_words(prompts: &[PromptUse]) -> String {
 }
 
 /// What happened, in one sentence.
+#[expect(clippy::too_many_lines, reason = "one sentence for each kind of event")]
 pub(crate) fn event_words(kind: &EventKind) -> String {
     match kind {
         EventKind::Status { status, detail } => {
