@@ -5,11 +5,12 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 use std::collections::BTreeSet;
 
 /// What each crate may use of ours.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("skillopt-domain", &[]),
     ("skillopt-engine", &["skillopt-domain"]),
     ("skillopt-models", &["skillopt-domain", "skillopt-engine"]),
     ("skillopt-benchmarks", &["skillopt-domain", "skillopt-engine"]),
+    ("skillopt-sleep", &["skillopt-domain", "skillopt-engine"]),
     ("skillopt-store", &["skillopt-domain", "skillopt-engine"]),
     (
         "skillopt-server",
@@ -18,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
             "skillopt-engine",
             "skillopt-models",
             "skillopt-benchmarks",
+            "skillopt-sleep",
             "skillopt-store",
         ],
     ),

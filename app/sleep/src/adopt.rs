@@ -1,0 +1,1 @@
+//! Adoption, rejection and revert of a staged night: locks, journal, backups, receipts.

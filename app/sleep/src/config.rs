@@ -1,0 +1,1 @@
+//! The config of nights: keys, defaults and files of the reference system.

@@ -1,0 +1,1 @@
+//! One epoch over the tasks of a night: baseline, edits, gate trials, decision.

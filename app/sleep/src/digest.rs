@@ -1,0 +1,37 @@
+//! What is kept of a harvested session. Text in it is redacted and clipped; it is data of strangers all the same.
+
+use serde::{Deserialize, Serialize};
+
+/// One session of an agent, as miners see it. The field names are those of the reference system's files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionDigest {
+    /// The agent's name of the session.
+    pub session_id: String,
+    /// Absolute path of the project that it worked in; empty when nothing tells.
+    pub project: String,
+    /// The git branch; empty when nothing tells.
+    pub git_branch: String,
+    /// When it began: RFC 3339 in UTC; empty when nothing tells.
+    pub started_at: String,
+    /// When it ended: RFC 3339 in UTC; empty when nothing tells.
+    pub ended_at: String,
+    /// What the person asked, in order.
+    pub user_prompts: Vec<String>,
+    /// The last answers of the agent, 5 at most.
+    pub assistant_finals: Vec<String>,
+    /// Names of tools that were used, each once.
+    pub tools_used: Vec<String>,
+    /// Names of skills that were used, each once.
+    pub skills_used: Vec<String>,
+    /// Files that were touched, 20 at most.
+    pub files_touched: Vec<String>,
+    /// `neg:<phrase>` and `pos:<phrase>`.
+    pub feedback_signals: Vec<String>,
+    /// Turns of the person.
+    pub n_user_turns: u32,
+    /// Turns of the agent.
+    pub n_assistant_turns: u32,
+    /// The file, or `<database>#<id>`.
+    pub raw_path: String,
+}

@@ -1,0 +1,1 @@
+//! Variants of tasks, recall of older ones and several rollouts a task.

@@ -1,0 +1,1 @@
+//! Proofs that need no key: personas, harmful edits, benchmark folders, transfer.

@@ -1,0 +1,1 @@
+//! Nights without an API: prompts in files, answered by whoever can.

@@ -1,0 +1,1 @@
+//! Reads the transcripts of coding agents, strictly read-only, into digests.

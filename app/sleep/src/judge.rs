@@ -1,0 +1,1 @@
+//! Scores of replies: rule checks, exact answers, rubrics.

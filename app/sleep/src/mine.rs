@@ -1,0 +1,1 @@
+//! Tasks out of digests: miners, merging, the filter for a target skill.

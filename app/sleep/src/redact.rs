@@ -1,0 +1,1 @@
+//! Takes secrets out of text, before it is stored, cut or sent.

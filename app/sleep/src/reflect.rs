@@ -1,0 +1,1 @@
+//! Edits out of failed and contrasting attempts.

@@ -1,0 +1,1 @@
+//! Performs tasks with the documents of a night and scores them.

@@ -1,0 +1,1 @@
+//! When nights run: the built-in clock and the installers for the system's own.

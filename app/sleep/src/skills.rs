@@ -1,0 +1,1 @@
+//! Finds skills by name, and only inside of their roots.

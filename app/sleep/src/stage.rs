@@ -1,0 +1,1 @@
+//! A night's proposal as a folder: manifest, report, proposed documents.

@@ -1,0 +1,1 @@
+//! What nights remember: when they last harvested, their history, tasks for recall.

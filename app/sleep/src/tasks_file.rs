@@ -1,0 +1,1 @@
+//! Tasks in a file that a person reviews.
