@@ -3,10 +3,12 @@
 mod endpoints;
 mod evidence;
 mod models;
+mod nights;
 
 pub use endpoints::*;
 pub use evidence::*;
 pub use models::*;
+pub use nights::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;

@@ -72,6 +72,7 @@ macro_rules! uuid_id {
 }
 
 uuid_id!(RunId, "run id", "One training run.");
+uuid_id!(NightId, "night id", "One night of SkillOpt-Sleep, as this machine ran it.");
 uuid_id!(AdoptionId, "adoption id", "One write of a skill version into a live file.");
 
 fn is_uuid(text: &str) -> bool {

@@ -25,6 +25,7 @@ pub mod import;
 pub mod json;
 pub mod markdown;
 pub mod matrix;
+pub mod night;
 pub mod noise;
 pub mod origin;
 pub mod outage;
