@@ -28,7 +28,7 @@ pub mod prompts;
 mod proposal;
 mod python;
 mod reflect;
-mod reply;
+pub mod reply;
 mod rewrite;
 pub mod rng;
 mod rollout;

@@ -1,6 +1,10 @@
 //! Reading structured replies: strictly first, tolerantly second, and never by guessing. Two candidates for
 //! the answer are an error, not a choice.
 
+mod array;
+
+pub use array::parse_array;
+
 use serde_json::{Map, Value};
 
 /// A reply longer than this is not searched; no sane patch is that long.
@@ -8,22 +12,28 @@ const MAX_REPLY_BYTES: usize = 4_000_000;
 
 /// An object read from a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Parsed {
+pub struct Parsed {
     /// The object.
-    pub(crate) object: Map<String, Value>,
+    pub object: Map<String, Value>,
     /// The text was no strict JSON and had to be repaired.
-    pub(crate) repaired: bool,
+    pub repaired: bool,
 }
 
 /// Why a reply could not be read. The text goes back to the model when it is asked again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ReplyError {
+pub enum ReplyError {
     /// No object.
     #[error("the reply contains no JSON object")]
     NoObject,
     /// Several objects.
     #[error("the reply contains {0} JSON objects; it must contain one")]
     Ambiguous(usize),
+    /// No array of objects.
+    #[error("the reply contains no JSON array of objects")]
+    NoArray,
+    /// Several arrays of objects.
+    #[error("the reply contains {0} JSON arrays; it must contain one")]
+    AmbiguousArrays(usize),
     /// Not even after repairs.
     #[error("the JSON object cannot be read: {0}")]
     Broken(String),
@@ -39,7 +49,7 @@ pub(crate) enum ReplyError {
 ///
 /// # Errors
 /// [`ReplyError`] when there is none, more than one, or it cannot be read.
-pub(crate) fn parse_object(text: &str) -> Result<Parsed, ReplyError> {
+pub fn parse_object(text: &str) -> Result<Parsed, ReplyError> {
     if text.len() > MAX_REPLY_BYTES {
         return Err(ReplyError::TooLong);
     }

@@ -1,4 +1,9 @@
-//! A task of a night: what is asked, how an answer is scored, and where it came from.
+//! A task of a night: what is asked, how an answer is scored, and where it came from. Reading is tolerant of fields
+//! that are unknown or null, and names the field that it cannot read. How answers are scored is in `judge`.
+
+mod read;
+
+pub use read::TaskFieldError;
 
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +77,7 @@ pub struct Check {
 
 /// A task. The field names are those of the reference system's files; unknown fields are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(try_from = "serde_json::Map<String, serde_json::Value>")]
 pub struct TaskRecord {
     /// Stable over nights.
     pub id: String,
@@ -92,7 +97,8 @@ pub struct TaskRecord {
     pub reference_kind: ReferenceKind,
     /// The reference.
     pub reference: String,
-    /// `{"kind": "rule", "checks": [{"op", "arg"}]}`, or `{}`.
+    /// `{"kind": "rule", "checks": [{"op", "arg"}]}`, or null for none, which files have as `{}`.
+    #[serde(serialize_with = "read::object_at_least")]
     pub judge: serde_json::Value,
     /// Words about it, such as `rule:json-only`.
     pub tags: Vec<String>,
@@ -106,4 +112,12 @@ pub struct TaskRecord {
     pub derived_from: String,
     /// The skill that the session used, if it was one; else empty.
     pub skill_hint: String,
+}
+
+impl TaskRecord {
+    /// It was asked by a person, so it may validate and test.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.origin == TaskOrigin::Real
+    }
 }
