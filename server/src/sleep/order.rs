@@ -1,0 +1,200 @@
+//! What a person asks of a night: flags or a form, put together with the config file and the environment.
+//! The one place of nights that reads the environment.
+
+use crate::config::Environment;
+use serde_json::Value;
+use skillopt_sleep::adopt::Places;
+use skillopt_sleep::config::{Config, ConfigErrors, EnvError, Override, Sources, find_file, load};
+use skillopt_sleep::harvest::{HarvestOptions, Homes, Instant, Limits, Scope, Source, UnknownSource};
+use skillopt_sleep::prompts::{PromptProblem, Prompts};
+use skillopt_sleep::skills::{RootPlaces, skill_roots};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is asked of a night.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NightOrder {
+    /// The project; the working directory when left out.
+    pub(crate) project: Option<PathBuf>,
+    /// The config file; the usual one when left out.
+    pub(crate) config_file: Option<PathBuf>,
+    /// Keys of the config, by the name of the flag that sets them.
+    pub(crate) keys: Vec<Override>,
+}
+
+/// A night that can be run: everything that files and the environment say.
+#[derive(Clone, Debug)]
+pub(crate) struct NightSetup {
+    pub(crate) config: Config,
+    pub(crate) home: PathBuf,
+    pub(crate) prompts: Prompts,
+    pub(crate) skill_roots: Vec<PathBuf>,
+}
+
+/// Why a night cannot even be put together.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OrderError {
+    /// Keys of the config.
+    #[error("{0}")]
+    Config(#[from] ConfigErrors),
+    /// Variables.
+    #[error(transparent)]
+    Variable(#[from] EnvError),
+    /// The project is no folder.
+    #[error("{} is no folder that can be read: {reason}", .path.display())]
+    Project {
+        /// As it was asked for.
+        path: PathBuf,
+        /// The words of the operating system.
+        reason: std::io::Error,
+    },
+    /// Nobody knows the home folder.
+    #[error("set HOME: it is where transcripts and the state of nights are")]
+    NoHome,
+    /// A prompt of one's own.
+    #[error("{0}")]
+    Prompts(String),
+    /// A kind of transcripts.
+    #[error(transparent)]
+    Source(#[from] UnknownSource),
+}
+
+impl NightSetup {
+    /// Reads config, environment and prompts.
+    pub(crate) fn read(order: &NightOrder, env: &Environment) -> Result<Self, OrderError> {
+        let home = env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let home = home.ok_or(OrderError::NoHome)?;
+        let asked = order.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        let project = asked
+            .canonicalize()
+            .and_then(|path| path.read_dir().map(|_| path))
+            .map_err(|reason| OrderError::Project { path: asked, reason })?;
+        let state_dir = home.join(".skillopt-sleep");
+        let mut config = load(&Sources {
+            home: home.clone(),
+            cwd: project.clone(),
+            file: order.config_file.clone().or_else(|| find_file(&state_dir)),
+            overrides: order.keys.clone(),
+        })?;
+        config.apply_env(|name| env.get(name).map(str::to_owned))?;
+        let prompts = read_prompts(&config)?;
+        let skill_roots = skill_roots(&RootPlaces {
+            project: config.invoked_project.clone(),
+            claude_home: config.claude_home.clone(),
+            configured: config.skill_root_paths(),
+        });
+        Ok(Self { config, home, prompts, skill_roots })
+    }
+
+    /// The project's path as text.
+    pub(crate) fn project(&self) -> String {
+        self.config.invoked_project.display().to_string()
+    }
+}
+
+/// Prompts of one's own lie beside the state, and are checked before anything is spent.
+fn read_prompts(config: &Config) -> Result<Prompts, OrderError> {
+    let usual = config.state_dir.join("prompts.json");
+    let path = config.env.prompts_path.clone().unwrap_or(usual);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(Prompts::default()),
+        Err(err) => return Err(OrderError::Prompts(format!("cannot read {}: {err}", path.display()))),
+    };
+    let overrides: BTreeMap<String, String> = serde_json::from_str(&text)
+        .map_err(|err| OrderError::Prompts(format!("{}: {err}", path.display())))?;
+    Prompts::with(&overrides).map_err(|problems: Vec<PromptProblem>| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        OrderError::Prompts(format!("{}: {}", path.display(), lines.join("; ")))
+    })
+}
+
+/// What a harvest looks at.
+pub(crate) fn harvest_options(
+    setup: &NightSetup,
+    env: &Environment,
+    now_ms: u64,
+) -> Result<HarvestOptions, OrderError> {
+    use skillopt_sleep::config::Projects;
+    let config = &setup.config;
+    let now = Instant::from_whole(now_ms).unwrap_or_else(|| Instant::from_system(std::time::SystemTime::now()));
+    let max_sessions = usize::try_from(config.max_sessions()).unwrap_or(usize::MAX);
+    Ok(HarvestOptions {
+        sources: Source::parse(&config.transcript_source)?,
+        homes: homes(setup, env),
+        project: setup.project(),
+        scope: match &config.projects {
+            Projects::Invoked => Scope::Invoked,
+            Projects::All => Scope::All,
+            Projects::List(list) => {
+                Scope::List(list.iter().map(|path| path.display().to_string()).collect())
+            }
+        },
+        lookback_hours: config.lookback().map_or(0, |hours| u32::try_from(hours).unwrap_or(u32::MAX)),
+        limits: Limits { max_sessions: Some(max_sessions), ..Limits::default() },
+        negative_phrases: config.env.negative_feedback.clone(),
+        positive_phrases: config.env.positive_feedback.clone(),
+        agent_markers: config.env.agent_markers.clone(),
+        ..HarvestOptions::new(now)
+    })
+}
+
+fn homes(setup: &NightSetup, env: &Environment) -> Homes {
+    let config = &setup.config;
+    let given = |path: &Path| Some(path.to_owned()).filter(|path| !path.as_os_str().is_empty());
+    let config_home = env
+        .get("XDG_CONFIG_HOME")
+        .filter(|path| !path.is_empty())
+        .map_or_else(|| setup.home.join(".config"), PathBuf::from);
+    let data_home = env
+        .get("XDG_DATA_HOME")
+        .filter(|path| !path.is_empty())
+        .map_or_else(|| setup.home.join(".local/share"), PathBuf::from);
+    let vscode_storage = given(&config.vscode_workspace_storage).map_or_else(
+        || vscode_folders(&setup.home, &config_home),
+        |folder| vec![folder],
+    );
+    let opencode = given(&config.opencode_db)
+        .or_else(|| config.env.opencode_db.as_ref().map(|name| data_home.join("opencode").join(name)))
+        .unwrap_or_else(|| data_home.join("opencode/opencode.db"));
+    let separator = if cfg!(windows) { ';' } else { ':' };
+    let workspaces = env.get("SKILLOPT_DEVIN_WORKSPACES").unwrap_or_default();
+    Homes {
+        claude: given(&config.claude_home),
+        codex: given(&config.codex_home),
+        vscode_storage,
+        copilot_cli: given(&config.copilot_cli_session_store)
+            .or_else(|| Some(setup.home.join(".copilot/session-store.db"))),
+        cursor: given(&config.cursor_home),
+        pi: given(&config.pi_home),
+        opencode: Some(opencode).filter(|path| path.as_os_str() != ":memory:"),
+        devin_transcripts: Some(data_home.join("devin/cli/transcripts")),
+        agent_memory: Some(setup.home.join(".agentmemory/standalone.json")),
+        devin_workspaces: match workspaces {
+            "" => vec![setup.project()],
+            list => list.split(separator).filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+        },
+    }
+}
+
+/// Where VS Code and its preview keep the storage of workspaces.
+fn vscode_folders(home: &Path, config_home: &Path) -> Vec<PathBuf> {
+    let base = if cfg!(target_os = "macos") {
+        home.join("Library/Application Support")
+    } else {
+        config_home.to_owned()
+    };
+    ["Code", "Code - Insiders"]
+        .map(|name| base.join(name).join("User/workspaceStorage"))
+        .to_vec()
+}
+
+/// What the machine gives to adoptions.
+pub(crate) fn places(setup: &NightSetup) -> Places {
+    Places { temp_dir: std::env::temp_dir(), allowed: setup.config.adoption_roots() }
+}
+
+/// A flag's value.
+pub(crate) fn key(flag: &str, key: &str, value: impl Into<Value>) -> Override {
+    Override { flag: flag.to_owned(), key: key.to_owned(), value: value.into() }
+}
