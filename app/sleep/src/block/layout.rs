@@ -41,6 +41,14 @@ pub enum BlockDamage {
         /// The marker.
         marker: &'static str,
     },
+    /// The block would be code.
+    #[error(
+        "line {line}: the code fence that starts here is never closed; close it above the learned block"
+    )]
+    OpenFence {
+        /// From 1.
+        line: usize,
+    },
     /// There are two learned blocks.
     #[error("line {line}: a second learned block starts here; join both into one by hand")]
     Second {

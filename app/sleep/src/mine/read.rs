@@ -85,7 +85,10 @@ fn read_candidate(
     let rubric = candidate.get("rubric").and_then(Value::as_str).unwrap_or_default().trim();
     let rubric = cut(rubric, MAX_RUBRIC_CHARS);
     let asked: Vec<&str> = requests(digest).collect();
-    let text = format!("{intent}\n{rubric}");
+    let checks = candidate.get("checks").filter(|_| rubric.is_empty()).unwrap_or(&Value::Null);
+    let args =
+        checks.as_array().into_iter().flatten().filter_map(|check| check.get("arg")?.as_str());
+    let text = [intent, &rubric].into_iter().chain(args).collect::<Vec<_>>().join("\n");
     if let Some(risk) = new_risks(&asked.join("\n"), &text, &[]).first() {
         return Err(DropReason::Foreign(risk.found().to_owned()));
     }
@@ -101,7 +104,7 @@ fn read_candidate(
     };
     // A literal check can be passed by a skill that says the words, so a rubric goes before checks.
     if rubric.is_empty() {
-        let (checks, unusable) = clean_checks(candidate.get("checks").unwrap_or(&Value::Null));
+        let (checks, unusable) = clean_checks(checks);
         unusable.into_iter().for_each(|problem| drop(DropReason::Check(problem)));
         if checks.is_empty() {
             return Err(DropReason::NoJudge);
