@@ -1,0 +1,89 @@
+//! What became of each proposal of a night, for people. Reads only.
+
+use super::decision::{Action, Decision, Decisions};
+use super::error::AdoptError;
+use super::journal::Journal;
+use super::live_file;
+use super::receipt::{self, Receipt};
+use super::transaction::canonical;
+use crate::stage::{Manifest, Role, Row};
+use skillopt_domain::hash::Sha256Hex;
+use std::path::Path;
+
+/// What became of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// It waits for a decision.
+    Pending,
+    /// The live document is no longer what the night saw; it cannot be adopted.
+    Stale {
+        /// What is live now; `None` when the file is gone.
+        live: Option<Sha256Hex>,
+    },
+    /// A person said no.
+    Rejected(Decision),
+    /// It is live, or was at the time.
+    Adopted {
+        /// The receipt.
+        receipt: Receipt,
+        /// Who and which edits; `None` for adoptions of the reference system.
+        decision: Option<Decision>,
+    },
+    /// It was live, and was taken back.
+    Reverted {
+        /// The receipt of the adoption.
+        receipt: Receipt,
+        /// Who took it back.
+        decision: Decision,
+    },
+}
+
+/// One proposal with what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// The proposal.
+    pub row: Row,
+    /// What became of it.
+    pub state: RowState,
+}
+
+/// All proposals of a night.
+///
+/// # Errors
+/// [`AdoptError`]; also while an interrupted adoption waits for recovery.
+pub fn review(dir: &Path) -> Result<Vec<Review>, AdoptError> {
+    let dir = canonical(dir)?;
+    if Journal::read(&dir)?.is_some() {
+        return Err(AdoptError::InvalidStaging(
+            "an interrupted adoption must be recovered first".to_owned(),
+        ));
+    }
+    let manifest = Manifest::read(&dir)?;
+    let (decisions, receipts) = (Decisions::read(&dir)?, receipt::all(&dir)?);
+    let rows = manifest.rows.into_iter();
+    Ok(rows.map(|row| Review { state: state_of(&row, &decisions, &receipts), row }).collect())
+}
+
+fn state_of(row: &Row, decisions: &Decisions, receipts: &[Receipt]) -> RowState {
+    let role: &Role = &row.role;
+    if let Some(receipt) = receipts.iter().find(|receipt| receipt.role == *role).cloned() {
+        return match decisions.last(Action::Reverted, role).cloned() {
+            Some(decision) => RowState::Reverted { receipt, decision },
+            // The decision is noted before the write: only that of this very adoption counts.
+            None => RowState::Adopted {
+                decision: decisions
+                    .last(Action::Adopted, role)
+                    .filter(|decision| decision.sha256_after.as_ref() == Some(&receipt.after))
+                    .cloned(),
+                receipt,
+            },
+        };
+    }
+    if let Some(decision) = decisions.rejection(role).cloned() {
+        return RowState::Rejected(decision);
+    }
+    match live_file::sha_of(&row.live_path) {
+        Ok(live) if live != row.live_sha256 => RowState::Stale { live },
+        _ => RowState::Pending,
+    }
+}

@@ -1,0 +1,136 @@
+//! Rejection, edits one by one, revert, and what is told about them.
+
+use super::*;
+use crate::edit::{EditOp, EditRecord, Target};
+
+fn edit(content: &str) -> EditRecord {
+    EditRecord {
+        target: Target::Memory,
+        op: EditOp::Add,
+        content: content.to_owned(),
+        anchor: String::new(),
+        rationale: String::new(),
+    }
+}
+
+fn state(dir: &Path, role: &Role) -> RowState {
+    review(dir).unwrap().into_iter().find(|review| review.row.role == *role).unwrap().state
+}
+
+#[test]
+fn c68_a_rejection_needs_a_reason_and_stands_until_it_is_opened_again() {
+    let world = World::new();
+    let dir = world.pair();
+    let err = reject(&dir, &[Role::Memory], " ", "anna", AT).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::NoReason)), "{err}");
+    reject(&dir, &[Role::Memory], "too vague", "anna", AT).unwrap();
+    let RowState::Rejected(decision) = state(&dir, &Role::Memory) else { panic!() };
+    let told = (decision.actor.as_str(), decision.reason.as_str(), decision.at.as_str());
+    assert_eq!(told, ("anna", "too vague", "2026-05-28T20:26:40Z"));
+    assert_eq!(state(&dir, &Role::ManagedSkill), RowState::Pending);
+
+    let err = world.adopt(&dir, Selection::Managed).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::Rejected(Role::Memory))), "{err}");
+    assert!(!world.managed().exists());
+    world.adopt(&dir, Selection::ManagedSkill).unwrap();
+    assert_eq!(
+        reject(&dir, &[Role::Memory], "again", "anna", AT).unwrap(),
+        [],
+        "it is rejected already"
+    );
+    reopen(&dir, &[Role::Memory], "", "bob", AT).unwrap();
+    assert_eq!(state(&dir, &Role::Memory), RowState::Pending);
+    world.adopt(&dir, Selection::Memory).unwrap();
+}
+
+#[test]
+fn c68_what_is_adopted_cannot_be_rejected() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    let err = reject(&dir, &[], "no", "anna", AT).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::AlreadyAdopted(Role::Memory))), "{err}");
+    assert_eq!(state(&dir, &Role::ManagedSkill), RowState::Pending, "none of them is");
+    assert!(matches!(
+        reject(&dir, &[own("x")], "no", "anna", AT),
+        Err(AdoptError::InvalidSelection(_))
+    ));
+}
+
+#[test]
+fn some_of_the_edits_are_adopted_with_their_own_hash_and_the_chosen_edits_are_noted() {
+    let world = World::new();
+    let dir = world.pair();
+    let derived =
+        Derived { role: Role::Memory, text: "one edit\n".to_owned(), edits: vec![edit("one")] };
+    let some = Adoption { derived: vec![derived], ..adoption(Selection::Memory) };
+    let receipts = adopt(&dir, &some, &world.places()).unwrap();
+    assert_eq!(read(&world.memory()), "one edit\n");
+    assert_eq!(receipts[0].after, Sha256Hex::of("one edit\n"));
+    let RowState::Adopted { receipt, decision } = state(&dir, &Role::Memory) else { panic!() };
+    let decision = decision.unwrap();
+    assert_eq!((receipt, &decision.edits), (receipts[0].clone(), &vec![edit("one")]));
+    assert_eq!(decision.sha256_before, Some(Sha256Hex::of(OLD)));
+    revert(&dir, &[Role::Memory], "bob", AT, &world.places()).unwrap();
+    assert_eq!(read(&world.memory()), OLD);
+    assert!(
+        matches!(state(&dir, &Role::Memory), RowState::Reverted { decision, .. } if decision.actor == "bob")
+    );
+    let err = world.adopt(&dir, Selection::Memory).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::AlreadyAdopted(_))), "{err}");
+}
+
+#[test]
+fn a_document_made_of_no_edits_or_for_nothing_chosen_is_refused() {
+    let world = World::new();
+    let dir = world.pair();
+    let with = |role: Role, text: &str| Adoption {
+        derived: vec![Derived { role, text: text.to_owned(), edits: Vec::new() }],
+        ..adoption(Selection::Memory)
+    };
+    let err = adopt(&dir, &with(Role::Memory, " \n"), &world.places()).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::Empty(Role::Memory))), "{err}");
+    let err = adopt(&dir, &with(Role::ManagedSkill, "x"), &world.places()).unwrap_err();
+    assert!(matches!(err, AdoptError::InvalidSelection(_)), "{err}");
+    assert_eq!(read(&world.memory()), OLD);
+}
+
+#[test]
+fn c63_revert_leaves_a_document_that_was_edited_since_and_its_neighbours() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Managed).unwrap();
+    fs::write(world.memory(), "typed\n").unwrap();
+    let err = revert(&dir, &[], "anna", AT, &world.places()).unwrap_err();
+    assert!(is_changed(&err), "{err}");
+    assert_eq!((read(&world.memory()).as_str(), read(&world.managed()).as_str()), ("typed\n", NEW));
+    revert(&dir, &[Role::ManagedSkill], "anna", AT, &world.places()).unwrap();
+    assert!(!world.managed().exists());
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Adopted { .. }));
+}
+
+#[test]
+fn a_revert_without_adoption_or_with_a_changed_backup_is_refused() {
+    let world = World::new();
+    let dir = world.pair();
+    let err = revert(&dir, &[Role::Memory], "anna", AT, &world.places()).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::NotAdopted(Role::Memory))), "{err}");
+    assert_eq!(revert(&dir, &[], "anna", AT, &world.places()).unwrap(), []);
+    world.adopt(&dir, Selection::Memory).unwrap();
+    fs::write(dir.join("backup/CLAUDE.md"), "other").unwrap();
+    let err = revert(&dir, &[Role::Memory], "anna", AT, &world.places()).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::NoBackup(_))), "{err}");
+    assert_eq!(read(&world.memory()), NEW);
+}
+
+#[test]
+fn receipts_of_the_reference_system_are_read_and_damaged_ones_refused() {
+    let world = World::new();
+    let dir = world.pair();
+    let row = json!([{"target": "memory", "live_path": world.memory(), "sha256_before": "",
+        "sha256_after": Sha256Hex::of(NEW), "backup_path": ""}]);
+    fs::write(dir.join("adopted_legacy.json"), row.to_string()).unwrap();
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Adopted { decision: None, .. }));
+    fs::write(dir.join("adopted_legacy.json"), "[{\"target\": \"memory\"}]").unwrap();
+    assert_eq!(review(&dir).unwrap_err().kind(), ErrorKind::InvalidStaging);
+}

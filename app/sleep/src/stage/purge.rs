@@ -1,0 +1,70 @@
+//! Throwing away what old nights left. What an adoption needs to be shown and taken back stays for good.
+
+use super::nights::{Night, modified_ms, nights};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Which nights stay whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// So many of the newest nights.
+    pub keep_nights: u32,
+    /// Nights that are younger, in days.
+    pub keep_days: u32,
+}
+
+/// What went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Folders that are gone.
+    pub removed: Vec<PathBuf>,
+    /// Adopted nights that lost their evidence and kept the rest.
+    pub thinned: Vec<PathBuf>,
+}
+
+const DAY_MS: u64 = 86_400_000;
+
+/// What an adopted night can do without.
+const EVIDENCE: [&str; 2] = ["evidence.jsonl", "diagnostics.json"];
+
+/// Removes nights that are neither among the newest nor young. A night with an adoption loses its evidence only; one
+/// with an open journal is left alone.
+///
+/// # Errors
+/// What the operating system says; what went before is gone.
+pub fn purge(project: &Path, retention: Retention, now_ms: u64) -> io::Result<Purged> {
+    let mut purged = Purged::default();
+    let keep = usize::try_from(retention.keep_nights).unwrap_or(usize::MAX);
+    for night in nights(project)?.into_iter().skip(keep) {
+        let age = now_ms.saturating_sub(written_ms(&night).unwrap_or(now_ms));
+        if age < u64::from(retention.keep_days) * DAY_MS || has(&night, ".adopt-transaction.json") {
+            continue;
+        }
+        if !has(&night, "adopted_skills.json") && !has(&night, "adopted_legacy.json") {
+            fs::remove_dir_all(&night.dir)?;
+            purged.removed.push(night.dir);
+        } else if thin(&night)? {
+            purged.thinned.push(night.dir);
+        }
+    }
+    Ok(purged)
+}
+
+/// A night without manifest is as old as its folder.
+fn written_ms(night: &Night) -> Option<u64> {
+    night.published_ms.or_else(|| modified_ms(&night.dir))
+}
+
+fn has(night: &Night, file: &str) -> bool {
+    night.dir.join(file).symlink_metadata().is_ok()
+}
+
+fn thin(night: &Night) -> io::Result<bool> {
+    let mut went = false;
+    for file in EVIDENCE.into_iter().filter(|file| has(night, file)) {
+        fs::remove_file(night.dir.join(file))?;
+        went = true;
+    }
+    Ok(went)
+}
