@@ -341,6 +341,8 @@ pub enum ModelErrorKind {
     Cancelled,
     /// A recording has no such call. Ends the run.
     NotRecorded,
+    /// The question waits for somebody to answer it. Other questions can be asked meanwhile.
+    Pending,
 }
 
 impl ModelErrorKind {
@@ -359,6 +361,7 @@ impl ModelErrorKind {
             Self::ReasoningOnly => "reasoning_only",
             Self::Cancelled => "cancelled",
             Self::NotRecorded => "not_recorded",
+            Self::Pending => "pending",
         }
     }
 
