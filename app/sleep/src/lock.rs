@@ -3,6 +3,7 @@
 //! advisory lock of the system besides, which a dead process cannot hold. No waiting here: a lock that is taken is an
 //! answer.
 
+use crate::adopt::live_file::has_no_links;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -79,6 +80,22 @@ impl Drop for Lock {
 /// `None` when the file is there already. It appears under its name only when it is written and held.
 fn create(path: &Path) -> io::Result<Option<File>> {
     let own = path.with_added_extension(format!("{}-{}", std::process::id(), unique()));
+    let made = write_held(&own).and_then(|file| fs::hard_link(&own, path).map(|()| file));
+    let _ = fs::remove_file(&own);
+    let made = match made {
+        // Without hard links it is written where it stands, and whoever looks meanwhile takes it for held.
+        Err(err) if has_no_links(&err) => write_held(path),
+        other => other,
+    };
+    match made {
+        Ok(file) => Ok(Some(file)),
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(err) => Err(err),
+    }
+}
+
+/// A new file with our number in it, held by this process.
+fn write_held(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -86,17 +103,10 @@ fn create(path: &Path) -> io::Result<Option<File>> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    let mut file = options.open(&own)?;
-    let made = file
-        .write_all(format!("pid={}\n{OURS}\n", std::process::id()).as_bytes())
-        .and_then(|()| file.lock())
-        .and_then(|()| fs::hard_link(&own, path));
-    let _ = fs::remove_file(&own);
-    match made {
-        Ok(()) => Ok(Some(file)),
-        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        Err(err) => Err(err),
-    }
+    let mut file = options.open(path)?;
+    file.lock()?;
+    file.write_all(format!("pid={}\n{OURS}\n", std::process::id()).as_bytes())?;
+    Ok(file)
 }
 
 fn unique() -> u64 {

@@ -141,10 +141,23 @@ pub fn put_in_place(staged: &Path, path: &Path) -> io::Result<()> {
 /// # Errors
 /// What the operating system says, such as that the name is taken.
 pub fn publish_new(staged: &Path, path: &Path) -> io::Result<()> {
-    fs::hard_link(staged, path)?;
-    discard(staged)?;
+    match fs::hard_link(staged, path) {
+        // Some file systems have no hard links; names of ours are written under a lock, so looking first is enough.
+        Err(err) if has_no_links(&err) && path.symlink_metadata().is_err() => {
+            fs::rename(staged, path)?;
+        }
+        linked => {
+            linked?;
+            discard(staged)?;
+        }
+    }
     settle(path);
     Ok(())
+}
+
+/// The file system cannot give a file a second name.
+pub(crate) fn has_no_links(err: &io::Error) -> bool {
+    matches!(err.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
 }
 
 /// Replaces a file in one step; nobody ever sees half of it.

@@ -64,6 +64,25 @@ pub fn review(dir: &Path) -> Result<Vec<Review>, AdoptError> {
     Ok(rows.map(|row| Review { state: state_of(&row, &decisions, &receipts), row }).collect())
 }
 
+/// What was decided about a night, oldest first: without adoptions that never came to their end.
+///
+/// # Errors
+/// [`AdoptError`].
+pub fn decisions(dir: &Path) -> Result<Vec<Decision>, AdoptError> {
+    let dir = canonical(dir)?;
+    let receipts = receipt::all(&dir)?;
+    let all = Decisions::read(&dir)?;
+    let counts = |decision: &&Decision| {
+        decision.action != Action::Adopted
+            || receipts.iter().any(|receipt| {
+                let last = all.last(Action::Adopted, &receipt.role);
+                last.is_some_and(|last| std::ptr::eq(last, *decision))
+                    && decision.sha256_after.as_ref() == Some(&receipt.after)
+            })
+    };
+    Ok(all.decisions.iter().filter(counts).cloned().collect())
+}
+
 fn state_of(row: &Row, decisions: &Decisions, receipts: &[Receipt]) -> RowState {
     let role: &Role = &row.role;
     if let Some(receipt) = receipts.iter().find(|receipt| receipt.role == *role).cloned() {

@@ -36,7 +36,7 @@ pub struct Environment {
     pub chat_extra_body: Map<String, Value>,
     /// How to prove oneself to Azure.
     pub azure_auth_mode: Option<String>,
-    /// Where OpenCode has its database.
+    /// Where `OpenCode` has its database.
     pub opencode_db: Option<String>,
 }
 

@@ -105,7 +105,7 @@ pub fn load(sources: &Sources) -> Result<Config, ConfigErrors> {
         let place = path.display().to_string();
         match read(path) {
             Ok(map) => {
-                settings.extend(map.into_iter().map(|(key, value)| (place.clone(), key, value)))
+                settings.extend(map.into_iter().map(|(key, value)| (place.clone(), key, value)));
             }
             Err(text) => faults.push(fault(place, "", Problem::File(text))),
         }

@@ -3,8 +3,8 @@
 use super::*;
 use serde_json::{Value, json};
 use skillopt_domain::outcome::Sample;
-use skillopt_domain::spend::Purpose;
-use skillopt_engine::ports::{ChatRequest, Message, Model, ModelErrorKind};
+
+use skillopt_engine::ports::{ChatRequest, Message, Model, ModelErrorKind, Purpose};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn a_damaged_list_of_prompts_is_told() {
 async fn as_a_model_a_missing_answer_is_pending_and_a_given_one_is_the_reply() {
     let dir = tempfile::tempdir().unwrap();
     let model = HandoffModel::new(handoff(dir.path()));
-    let ask = |text: &str| ChatRequest::new(Purpose::Rollout, "night", vec![Message::user(text)]);
+    let ask = |text: &str| ChatRequest::new(Purpose::Qa, "night", vec![Message::user(text)]);
     let sample = Sample { seed: 1, epoch: 0, repeat: 0, fresh: None };
     let cancel = tokio_util::sync::CancellationToken::new();
     for text in ["one", "two"] {

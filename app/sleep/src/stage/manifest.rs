@@ -169,7 +169,8 @@ impl Manifest {
         self.rows.iter().find(|row| row.role == *role)
     }
 
-    fn check(&self) -> Result<(), ManifestError> {
+    /// No role, file or live path stands in it twice.
+    pub(super) fn check(&self) -> Result<(), ManifestError> {
         let mut seen: Vec<[String; 3]> = Vec::new();
         for row in &self.rows {
             let keys = [

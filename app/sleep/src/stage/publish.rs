@@ -128,9 +128,11 @@ fn write_all(
     let json = |value: Result<Vec<u8>, serde_json::Error>| {
         value.map_err(|err| PublishError::Collision(err.to_string()))
     };
+    let collision = |err: super::ManifestError| PublishError::Collision(err.to_string());
+    manifest.check().map_err(collision)?;
     let manifest_bytes = json(manifest.to_bytes(&managed))?;
     // What cannot be read back is not published.
-    Manifest::parse(&manifest_bytes).map_err(|err| PublishError::Collision(err.to_string()))?;
+    Manifest::parse(&manifest_bytes).map_err(collision)?;
     for (doc, row) in docs.iter().zip(&manifest.rows) {
         files.write(&row.proposed_file, doc.text.as_bytes())?;
         let diff = unified(&doc.pinned.text, &doc.text, &doc.pinned.path);

@@ -51,6 +51,48 @@ pub fn purge(project: &Path, retention: Retention, now_ms: u64) -> io::Result<Pu
     Ok(purged)
 }
 
+/// Removes handoffs that came to their end, and evidence of dry runs, when they are older than so many days.
+///
+/// # Errors
+/// What the operating system says; what went before is gone.
+pub fn purge_leftovers(
+    project: &Path,
+    state_dir: &Path,
+    keep_days: u32,
+    now_ms: u64,
+) -> io::Result<Vec<PathBuf>> {
+    let is_handoff =
+        |name: &str| name.starts_with(".skillopt-sleep-handoff.night") && name.contains(".done");
+    let is_dry_run = |name: &str| name.starts_with("dryrun-") && name.ends_with(".jsonl");
+    let mut found = named(project, &is_handoff)?;
+    found.extend(named(&state_dir.join("evidence"), &is_dry_run)?);
+    let is_old = |path: &PathBuf| {
+        let age = now_ms.saturating_sub(modified_ms(path).unwrap_or(now_ms));
+        age >= u64::from(keep_days) * DAY_MS
+    };
+    found.retain(is_old);
+    for path in &found {
+        if path.symlink_metadata()?.is_dir() {
+            fs::remove_dir_all(path)?;
+        } else {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Entries of a folder with such names; a missing folder has none.
+fn named(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let wanted = entries
+        .filter_map(Result::ok)
+        .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()));
+    Ok(wanted.map(|entry| entry.path()).collect())
+}
+
 /// A night without manifest is as old as its folder.
 fn written_ms(night: &Night) -> Option<u64> {
     night.published_ms.or_else(|| modified_ms(&night.dir))

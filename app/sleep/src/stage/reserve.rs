@@ -1,6 +1,7 @@
 //! The folder of a night, made before the night has anything to tell, so that evidence has a place.
 
 use crate::instant;
+use crate::lock::{Lock, LockError};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,18 @@ impl Reserved {
 #[must_use]
 pub fn staging_root(project: &Path) -> PathBuf {
     project.join(".skillopt-sleep").join("staging")
+}
+
+/// Takes the lock of a project's nights: two at a time would read and propose the same. It ends with its process.
+///
+/// # Errors
+/// [`LockError`]; [`LockError::Busy`] while another night of the project runs.
+pub fn lock_project(project: &Path) -> Result<Lock, LockError> {
+    let folder = project.join(".skillopt-sleep");
+    let path = folder.join("run.lock");
+    let made = make_folder(&folder).and_then(|()| ignore_in_git(&folder));
+    made.map_err(|reason| LockError::Io { path: path.clone(), reason })?;
+    Lock::take(&path)
 }
 
 /// Makes the folder of a night: named after the moment (UTC), with `-2`, `-3` … when the name is taken. What lies in

@@ -320,3 +320,41 @@ fn f44_old_nights_go_and_adopted_ones_keep_what_revert_needs() {
     );
     assert!(dirs[3].exists());
 }
+
+#[test]
+fn f44_old_handoffs_and_dry_runs_go_and_nothing_else() {
+    let world = World::new();
+    let kept = [
+        world.file("project/.skillopt-sleep-handoff/pending.json", ""),
+        world.file("state/evidence/notes.jsonl", ""),
+        world.file("state/state.json", ""),
+    ];
+    let handoff = world.file("project/.skillopt-sleep-handoff.night3.done/tasks.json", "");
+    let dry_run = world.file("state/evidence/dryrun-20260528-202640.jsonl", "");
+    let purge =
+        |now_ms| purge_leftovers(&world.project(), &world.root().join("state"), 1, now_ms).unwrap();
+    assert_eq!(purge(AT), Vec::<PathBuf>::new(), "all are young");
+    assert_eq!(purge(u64::MAX / 2).len(), 2);
+    assert!(!handoff.exists() && !dry_run.exists() && kept.iter().all(|path| path.exists()));
+}
+
+#[test]
+fn f16_a_night_that_goes_on_later_leaves_no_folder() {
+    let world = World::new();
+    for _ in 0..3 {
+        let reserved = reserve(&world.project(), AT).unwrap();
+        fs::write(reserved.dir().join("evidence.jsonl"), "{}").unwrap();
+        reserved.give_up().unwrap();
+    }
+    assert!(nights(&world.project()).unwrap().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn f37_two_nights_of_a_project_do_not_run_at_once() {
+    let world = World::new();
+    let lock = lock_project(&world.project()).unwrap();
+    assert!(lock_project(&world.project()).is_err());
+    drop(lock);
+    lock_project(&world.project()).unwrap();
+}

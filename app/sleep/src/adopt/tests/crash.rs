@@ -201,3 +201,37 @@ fn a_journal_that_leads_elsewhere_is_refused_and_writes_nothing() {
     assert!(recover(&dir, &world.places()).is_err());
     assert_eq!(read(&elsewhere), NEW);
 }
+
+#[test]
+fn c65_a_recovery_that_is_itself_interrupted_is_done_again() {
+    // What a recovery may have done before it died, in its order: receipts, memory, skill.
+    for n_done in 0..=3 {
+        let world = World::new();
+        let dir = world.pair();
+        stop_at(&world, &dir, Step::Commit, || Stop::Crash);
+        if n_done > 0 {
+            fs::remove_file(dir.join("adopted_legacy.json")).unwrap();
+        }
+        if n_done > 1 {
+            fs::write(world.memory(), OLD).unwrap();
+            fs::remove_file(dir.join("backup/CLAUDE.md")).unwrap();
+        }
+        if n_done > 2 {
+            fs::remove_dir_all(world.managed().parent().unwrap()).unwrap();
+        }
+        recover(&dir, &world.places()).unwrap();
+        assert_as_before(&world, &dir, Step::Commit);
+    }
+}
+
+#[test]
+fn c65_a_crash_between_the_write_of_a_revert_and_its_note_is_noticed() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    fs::write(world.memory(), OLD).unwrap();
+    let reverted = revert(&dir, &[], "anna", AT, &world.places()).unwrap();
+    assert_eq!(reverted[0].decision.actor, "anna");
+    assert_eq!(read(&world.memory()), OLD);
+    assert!(matches!(review(&dir).unwrap()[1].state, RowState::Reverted { .. }));
+}

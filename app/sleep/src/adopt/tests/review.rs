@@ -134,3 +134,24 @@ fn receipts_of_the_reference_system_are_read_and_damaged_ones_refused() {
     fs::write(dir.join("adopted_legacy.json"), "[{\"target\": \"memory\"}]").unwrap();
     assert_eq!(review(&dir).unwrap_err().kind(), ErrorKind::InvalidStaging);
 }
+
+#[test]
+fn c68_decisions_tell_who_and_when_and_leave_out_what_never_happened() {
+    let world = World::new();
+    let dir = world.pair();
+    let stop = |step| if step == Step::Commit { Err(Stop::Crash) } else { Ok(()) };
+    adopt_watched(&dir, &adoption(Selection::Memory), &world.places(), &stop).unwrap_err();
+    recover(&dir, &world.places()).unwrap();
+    assert_eq!(decisions(&dir).unwrap(), []);
+    reject(&dir, &[Role::ManagedSkill], "no", "anna", AT).unwrap();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    revert(&dir, &[], "bob", AT, &world.places()).unwrap();
+    let told: Vec<(Action, String)> = decisions(&dir)
+        .unwrap()
+        .into_iter()
+        .map(|decision| (decision.action, decision.actor))
+        .collect();
+    let expect =
+        [(Action::Rejected, "anna"), (Action::Adopted, "local"), (Action::Reverted, "bob")];
+    assert_eq!(told, expect.map(|(action, actor)| (action, actor.to_owned())));
+}

@@ -236,7 +236,7 @@ fn systemd_units_are_written_started_and_removed_and_those_of_others_stay() {
     let fake = Fake::new(None);
     systemd.install(&job("/p"), &fake).unwrap();
     let name = format!("skillopt-sleep-{}", &project_digest(Path::new("/p")).as_str()[..20]);
-    assert_eq!(systemd.installed().unwrap(), [name.clone()]);
+    assert_eq!(systemd.installed().unwrap(), std::slice::from_ref(&name));
     assert_eq!(
         *fake.calls.borrow(),
         [
@@ -246,7 +246,7 @@ fn systemd_units_are_written_started_and_removed_and_those_of_others_stay() {
     );
     let other = systemd.unit_dir.join("skillopt-sleep-of-theirs.timer");
     fs::write(&other, "[Timer]\n").unwrap();
-    assert_eq!(systemd.uninstall(&Which::All, &fake).unwrap(), [name.clone()]);
+    assert_eq!(systemd.uninstall(&Which::All, &fake).unwrap(), std::slice::from_ref(&name));
     assert!(other.exists() && !systemd.unit_dir.join(format!("{name}.service")).exists());
 
     fs::write(systemd.unit_dir.join(format!("{name}.timer")), "[Timer]\n").unwrap();
