@@ -20,6 +20,7 @@ mod prompts;
 mod runs;
 mod runs_export;
 mod serve;
+mod sleep;
 mod stop;
 mod summary;
 mod train;
@@ -39,6 +40,8 @@ pub(crate) enum Exit {
     Failed,
     /// It was asked wrongly: flags, config, files.
     Usage,
+    /// Somebody has to answer prompts first.
+    Pending,
     /// A person stopped it.
     Cancelled,
 }
@@ -49,6 +52,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::Pending => 3,
             Exit::Cancelled => 130,
         })
     }
@@ -57,7 +61,8 @@ impl From<Exit> for ExitCode {
 /// Parses the arguments of this process and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(args::with_kebab_flags(std::env::args_os())) {
+    let args = args::with_sleep_name(args::with_kebab_flags(std::env::args_os()));
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(err) => {
             // Help and version are no errors; a closed pipe is none of ours.
@@ -99,6 +104,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Prices(args) => prices::run(args.command, &data_dir, output).await,
         Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
+        Command::Sleep(args) => sleep::run(*args, &data_dir, output).await,
     };
     done.unwrap_or_else(|err| {
         output.error(&format!("{err:#}"));

@@ -121,6 +121,11 @@ impl Hosting {
         &self.shared.data_dir
     }
 
+    /// Identical calls in flight, shared by all that this process runs.
+    pub(crate) fn flights(&self) -> Arc<Flights> {
+        Arc::clone(&self.shared.flights)
+    }
+
     /// The environment that this process started with.
     #[must_use]
     pub fn environment(&self) -> &Environment {

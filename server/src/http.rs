@@ -22,6 +22,7 @@ mod run_parts;
 mod runs;
 mod sample;
 mod serve;
+mod sleep;
 mod state;
 mod stream;
 #[cfg(test)]

@@ -150,6 +150,12 @@ impl NightFailure {
         matches!(self, Self::Night(NightError::Backend(BackendError::Cancelled)))
     }
 
+    /// What a person has to mend: a live document, the state, or the folder of the night.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Target(_) | Self::State(_) | Self::Publish(_) | Self::Io { .. })
+    }
+
     /// A cap ended it.
     #[must_use]
     pub fn is_capped(&self) -> bool {

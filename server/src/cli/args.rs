@@ -2,6 +2,7 @@
 
 use super::config_args::ConfigArgs;
 use super::keys_args::KeysArgs;
+use super::sleep::args::SleepArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillopt_domain::config::UpdateMode;
 use skillopt_engine::splits::SplitName;
@@ -61,6 +62,8 @@ pub(super) enum Command {
     Keys(KeysArgs),
     /// Check store, port and models, and say what to do.
     Doctor(DoctorArgs),
+    /// Learn from this machine's own sessions with coding agents, a night at a time.
+    Sleep(Box<SleepArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -485,6 +488,24 @@ pub(super) struct DoctorArgs {
     pub(super) json: bool,
 }
 
+/// The name under which the program is nights alone, as the reference system's is: `skillopt-sleep run` is
+/// `skillopt sleep run`.
+const SLEEP_NAME: &str = "skillopt-sleep";
+
+/// Puts `sleep` in, when the program was called by its other name.
+pub(super) fn with_sleep_name(args: Vec<OsString>) -> Vec<OsString> {
+    let is_sleep = args
+        .first()
+        .and_then(|name| std::path::Path::new(name).file_stem())
+        .is_some_and(|name| name == SLEEP_NAME);
+    if !is_sleep {
+        return args;
+    }
+    let mut args = args.into_iter();
+    let name = args.next();
+    name.into_iter().chain([OsString::from("sleep")]).chain(args).collect()
+}
+
 /// Takes flags in the underscore spelling of the Python system too: `--out_root` is `--out-root`.
 pub(super) fn with_kebab_flags(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut is_flag_area = true;
@@ -523,6 +544,16 @@ mod tests {
     fn underscores_in_flags_are_dashes(#[case] given: &str, #[case] expect: &str) {
         let args = with_kebab_flags([OsString::from(given)].into_iter());
         assert_eq!(args, [OsString::from(expect)]);
+    }
+
+    #[rstest]
+    #[case("/usr/bin/skillopt-sleep", true)]
+    #[case("skillopt-sleep.exe", true)]
+    #[case("skillopt", false)]
+    fn the_other_name_is_nights_alone(#[case] name: &str, #[case] is_sleep: bool) {
+        let args = with_sleep_name([name, "status"].map(OsString::from).to_vec());
+        let expect: &[&str] = if is_sleep { &[name, "sleep", "status"] } else { &[name, "status"] };
+        assert_eq!(args, expect);
     }
 
     #[rstest]

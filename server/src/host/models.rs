@@ -33,6 +33,15 @@ impl Hosting {
         model_with(config, role, (run, access), &self.shared.env, &self.shared.endpoints)
     }
 
+    /// The model of a role of a night. Makes no call.
+    pub(crate) fn night_model(
+        &self,
+        config: &RunConfig,
+        role: Role,
+    ) -> Result<Arc<dyn Model>, ConfigProblem> {
+        self.model(config, role, None)
+    }
+
     /// What is known of each endpoint that this process has used.
     #[must_use]
     pub fn endpoints(&self) -> Vec<EndpointState> {

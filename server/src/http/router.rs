@@ -3,7 +3,7 @@
 use super::state::AppState;
 use super::{
     adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
-    problem, prompts, run_parts, runs, stream,
+    problem, prompts, run_parts, runs, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -65,6 +65,14 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(adoptions::preview))
         .routes(routes!(adoptions::list, adoptions::adopt))
         .routes(routes!(adoptions::revert))
+        .routes(routes!(sleep::page))
+        .routes(routes!(sleep::begin))
+        .routes(routes!(sleep::detail))
+        .routes(routes!(sleep::cancel))
+        .routes(routes!(sleep::adopt))
+        .routes(routes!(sleep::reject))
+        .routes(routes!(sleep::revert))
+        .routes(routes!(sleep::evidence))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

@@ -7,6 +7,7 @@ use super::state::{AppState, HostRules, Parts};
 use crate::adopt::{AdoptError, AdoptRoots, Adopter};
 use crate::host::Hosting;
 use crate::live::Live;
+use crate::sleep::Nights;
 use crate::supervisor::Supervisor;
 use skillopt_store::StoreFailure;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -108,7 +109,7 @@ pub async fn serve(
 
     let state = assemble(&options, hosting, hosts, &stop).await?;
     state.adopter.recover().await.map_err(ServeError::Recovery)?;
-    let supervisor = state.supervisor.clone();
+    let (supervisor, nights) = (state.supervisor.clone(), state.nights.clone());
     let (live, adopter) = (state.live.clone(), state.adopter.clone());
     on_ready(&url);
 
@@ -126,7 +127,7 @@ pub async fn serve(
     };
     let runs = async {
         stop.cancelled().await;
-        supervisor.shut_down(DRAIN).await;
+        tokio::join!(supervisor.shut_down(DRAIN), nights.shut_down(DRAIN));
     };
     let (result, (), ()) = tokio::join!(served, supervisor.watch(), runs);
     adopter.close().await;
@@ -231,6 +232,7 @@ async fn assemble(
     Ok(AppState::new(Parts {
         adopter: Adopter::new(store.clone(), roots, clock.clone()),
         live: Live::start(store.clone(), stop.clone()).await?,
+        nights: Nights::new(hosting.clone()),
         supervisor: Supervisor::new(
             store.clone(),
             Arc::new(hosting.clone()),

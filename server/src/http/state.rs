@@ -5,6 +5,7 @@ use super::origin::Authority;
 use crate::adopt::Adopter;
 use crate::host::Hosting;
 use crate::live::Live;
+use crate::sleep::Nights;
 use crate::supervisor::Supervisor;
 use skillopt_store::Store;
 use std::ops::Deref;
@@ -49,6 +50,8 @@ pub struct Parts {
     pub hosting: Hosting,
     /// Works on them.
     pub supervisor: Supervisor,
+    /// Runs nights.
+    pub(crate) nights: Nights,
     /// Live updates.
     pub live: Live,
     /// Adoption.

@@ -69,6 +69,7 @@ impl World {
             live: Live::start(store.clone(), stop.clone()).await.unwrap(),
             supervisor: supervisor.clone(),
             store: store.clone(),
+            nights: crate::sleep::Nights::new(hosting.clone()),
             hosting,
             hosts: HostRules::parse(&allowed_hosts).unwrap(),
             assets: Assets::Folder(assets.unwrap_or_else(|| dir.path().join("no assets"))),

@@ -18,23 +18,26 @@ use std::sync::Arc;
 const MINUTE_MS: f64 = 60_000.0;
 const MICROS: f64 = 1_000_000.0;
 
-/// Who answers in a night. Makes no call.
+/// Who answers in a night, and the files through which people do. Makes no call.
 pub(super) async fn answerers(
     hosting: &Hosting,
     setup: &NightSetup,
     cfg_options: &[Setting],
     fresh: Option<String>,
-) -> Result<Answerers, BadConfig> {
+) -> Result<(Answerers, Option<Handoff>), BadConfig> {
     let config = &setup.config;
+    let mut asked = None;
     if !config.spends() {
-        return Ok(Answerers::Mock);
+        return Ok((Answerers::Mock, None));
     }
     let roles = [config.target(), config.optimizer(), config.judge()];
     if roles.iter().any(|role| role.backend == BackendName::MOCK) {
         return Err(mixed());
     }
     let models = if roles.iter().all(|role| role.backend.as_str() == "handoff") {
-        let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff(setup)));
+        let handoff = handoff(setup);
+        let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff.clone()));
+        asked = Some(handoff);
         SleepModels { target: Arc::clone(&model), optimizer: model, judge: None }
     } else {
         let [target, optimizer, judge] = &roles;
@@ -56,13 +59,14 @@ pub(super) async fn answerers(
         }
     };
     let meter = Meter::new(limits(config), Prior::default(), hosting.clock());
-    Ok(Answerers::Models {
+    let answerers = Answerers::Models {
         models,
         ledger: Arc::new(hosting.store().clone()),
         flights: hosting.flights(),
         meter: Box::new(meter),
         fresh,
-    })
+    };
+    Ok((answerers, asked))
 }
 
 /// The handoff of a project.

@@ -9,6 +9,7 @@ use skillopt_domain::config::Setting;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_engine::ctx::RunControl;
+use skillopt_sleep::handoff::{Handoff, HandoffError};
 use skillopt_sleep::night::{Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night};
 use skillopt_sleep::split::Fractions;
 use skillopt_sleep::split::SplitRule;
@@ -54,6 +55,7 @@ pub(crate) struct BegunNight {
     answerers: Answerers,
     control: RunControl,
     ctx: skillopt_engine::ctx::RunCtx,
+    handoff: Option<Handoff>,
     pub(crate) given: Option<LoadedTasks>,
 }
 
@@ -80,6 +82,9 @@ pub(crate) enum NightRunError {
     /// The night itself.
     #[error(transparent)]
     Night(#[from] NightFailure),
+    /// The files of a handoff.
+    #[error(transparent)]
+    Handoff(#[from] HandoffError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFailure),
@@ -103,7 +108,7 @@ impl Nights {
         let now_ms = self.hosting.clock().now_ms();
         let given = command.tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
-        let answerers = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
+        let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
             .await
             .map_err(NightRunError::Models)?;
         let plan = NightPlan {
@@ -133,7 +138,7 @@ impl Nights {
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();
         let watch = Arc::new(Watch::default());
-        Ok(BegunNight { id, watch, setup, plan, answerers, control, ctx, given })
+        Ok(BegunNight { id, watch, setup, plan, answerers, control, ctx, handoff, given })
     }
 
     /// Runs a night to its end, which is in the store then. `cancel` ends it soon.
@@ -142,7 +147,7 @@ impl Nights {
         night: BegunNight,
         cancel: &CancellationToken,
     ) -> Result<NightResult, NightRunError> {
-        let BegunNight { id, watch, plan, answerers, control, ctx, .. } = night;
+        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, .. } = night;
         let clock = self.hosting.clock();
         let over = CancellationToken::new();
         let work = async {
@@ -158,6 +163,9 @@ impl Nights {
             }
         };
         let (done, (), ()) = tokio::join!(work, self.beat(&id, &watch, &control, &over), stopping);
+        if let Some(handoff) = &handoff {
+            end_round(handoff, &done, plan.is_dry, clock.now_ms())?;
+        }
         let end = end_of(&done, watch.latest(), plan.is_dry, clock.now_ms());
         self.hosting.store().end_night(&id, &end).await?;
         Ok(done?)
@@ -227,6 +235,19 @@ fn given_tasks(setup: &NightSetup, path: &std::path::Path) -> Result<LoadedTasks
         return Err(NightRunError::NotReviewed(path.to_owned()));
     }
     Ok(loaded)
+}
+
+/// What was asked is written down for those who answer; a night that is done puts its files away.
+fn end_round(
+    handoff: &Handoff,
+    done: &Result<NightResult, NightFailure>,
+    is_dry: bool,
+    at_ms: u64,
+) -> Result<(), HandoffError> {
+    match done {
+        Ok(result) if !is_dry => handoff.finish(result.report.night, at_ms).map(drop),
+        _ => handoff.flush().map(drop),
+    }
 }
 
 fn models_words(setup: &NightSetup) -> String {

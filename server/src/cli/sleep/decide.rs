@@ -1,0 +1,193 @@
+//! `sleep adopt`, `sleep reject` and `sleep revert`, with the JSON shapes and exit codes of the reference system.
+
+use super::args::{AdoptArgs, CommonArgs, OnlyArg, RejectArgs, RevertArgs};
+use super::{order, refuse, refuse_order};
+use crate::cli::Exit;
+use crate::cli::output::Output;
+use crate::config::Environment;
+use crate::host::Hosting;
+use crate::sleep::{
+    DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night, staging_of, Decided,
+};
+use serde_json::{Value, json};
+use skillopt_sleep::adopt::{AdoptError, Receipt, Selection};
+use skillopt_sleep::stage::Role;
+use std::path::{Path, PathBuf};
+
+/// Who decides, until there are users.
+const ACTOR: &str = "local";
+
+/// The host, the night's folder and the settings of a decision.
+struct Desk {
+    hosting: Hosting,
+    setup: NightSetup,
+    dir: Result<PathBuf, AdoptError>,
+}
+
+async fn desk(
+    args: &CommonArgs,
+    staging: Option<&Path>,
+    (data_dir, env): (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Result<Desk, Exit>> {
+    let setup = match NightSetup::read(&order(args)?, &env) {
+        Ok(setup) => setup,
+        Err(err) => return Ok(Err(refuse_order(output, args.json, &err))),
+    };
+    let dir = staging_of(&setup.config.invoked_project, staging);
+    let hosting = Hosting::open(data_dir, env).await?;
+    Ok(Ok(Desk { hosting, setup, dir }))
+}
+
+pub(super) async fn adopt(
+    args: &AdoptArgs,
+    machine: (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let selection = match selection(args) {
+        Ok(selection) => selection,
+        Err(message) => return Ok(refuse(output, common.json, "invalid_selection", &message)),
+    };
+    let Desk { hosting, setup, dir } =
+        match desk(common, args.staging.as_deref(), machine, output).await? {
+            Ok(desk) => desk,
+            Err(exit) => return Ok(exit),
+        };
+    let is_skills = matches!(selection, Selection::AllSkills | Selection::Skills(_));
+    let done = match dir {
+        Ok(dir) => adopt_selection(&hosting, &dir, selection, &places(&setup), ACTOR)
+            .await
+            .map(|receipts| (dir, receipts)),
+        Err(err) => Err(err.into()),
+    };
+    hosting.store().close().await;
+    let (dir, receipts) = match done {
+        Ok(done) => done,
+        Err(err) => return Ok(failed(output, common.json, &err)),
+    };
+    if common.json {
+        output.line(&adopted_json(&dir, &receipts, is_skills).to_string());
+    } else if receipts.is_empty() {
+        output.line("(proposal contained no accepted changes)");
+    }
+    if !common.json {
+        for receipt in &receipts {
+            output.line(&format!("adopted: {}", receipt.live_path.display()));
+            if let Some(backup) = &receipt.backup {
+                output.line(&format!("  what was there: {}", backup.display()));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn selection(args: &AdoptArgs) -> Result<Selection, String> {
+    let modes = [!args.skills.is_empty(), args.all_skills, args.legacy, args.only.is_some()];
+    // `--legacy --only skill` is one choice: of the managed pair, one half.
+    let n_modes = modes.iter().filter(|mode| **mode).count();
+    if n_modes > 1 && !(n_modes == 2 && args.legacy && args.only.is_some()) {
+        return Err("choose one of --skill, --all-skills, --legacy and --only".to_owned());
+    }
+    Ok(match (args.only, args.all_skills, args.legacy) {
+        (Some(OnlyArg::Skill), ..) => Selection::ManagedSkill,
+        (Some(OnlyArg::Memory), ..) => Selection::Memory,
+        (None, true, _) => Selection::AllSkills,
+        (None, false, true) => Selection::Managed,
+        (None, false, false) if !args.skills.is_empty() => Selection::Skills(args.skills.clone()),
+        (None, false, false) => Selection::Bare,
+    })
+}
+
+fn adopted_json(dir: &Path, receipts: &[Receipt], is_skills: bool) -> Value {
+    let skills: Vec<Value> = receipts
+        .iter()
+        .filter(|receipt| matches!(receipt.role, Role::Skill(_)))
+        .map(Receipt::to_json)
+        .collect();
+    let paths: Vec<&Path> = receipts.iter().map(|receipt| receipt.live_path.as_path()).collect();
+    json!({
+        "ok": true,
+        "staging_dir": dir,
+        "mode": if is_skills { "skills" } else { "legacy" },
+        "adopted_skills": skills,
+        "updated_paths": paths,
+    })
+}
+
+fn failed(output: &Output, is_json: bool, err: &DecisionError) -> Exit {
+    let DecisionError::Adopt(err) = err else {
+        output.error(&err.to_string());
+        return Exit::Failed;
+    };
+    let kind = err.kind();
+    if is_json {
+        let mut value =
+            json!({"ok": false, "error": kind.as_str(), "message": err.to_string()});
+        if let AdoptError::SelectionRequired { available } = err {
+            value["available_skills"] = json!(available);
+        }
+        output.line(&value.to_string());
+    } else {
+        output.error(&err.to_string());
+    }
+    if kind.exit_code() == 2 { Exit::Usage } else { Exit::Failed }
+}
+
+pub(super) async fn reject(
+    args: &RejectArgs,
+    machine: (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let Desk { hosting, dir, .. } =
+        match desk(common, args.staging.as_deref(), machine, output).await? {
+            Ok(desk) => desk,
+            Err(exit) => return Ok(exit),
+        };
+    let done = match dir {
+        Ok(dir) => reject_night(&hosting, &dir, &args.reason, ACTOR).await.map(|_| dir),
+        Err(err) => Err(err.into()),
+    };
+    hosting.store().close().await;
+    match done {
+        Ok(dir) if common.json => output.line(&json!({"ok": true, "staging_dir": dir}).to_string()),
+        Ok(dir) => output.line(&format!("rejected: {}", dir.display())),
+        Err(err) => return Ok(failed(output, common.json, &err)),
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) async fn revert(
+    args: &RevertArgs,
+    machine: (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let Desk { hosting, setup, dir } =
+        match desk(common, args.staging.as_deref(), machine, output).await? {
+            Ok(desk) => desk,
+            Err(exit) => return Ok(exit),
+        };
+    let done = match dir {
+        Ok(dir) => revert_night(&hosting, &dir, &places(&setup), ACTOR).await.map(|done| (dir, done)),
+        Err(err) => Err(err.into()),
+    };
+    hosting.store().close().await;
+    let (dir, reverted) = match done {
+        Ok((dir, Decided::Reverted(reverted))) => (dir, reverted),
+        Ok((dir, _)) => (dir, Vec::new()),
+        Err(err) => return Ok(failed(output, common.json, &err)),
+    };
+    let paths: Vec<&Path> =
+        reverted.iter().map(|one| one.receipt.live_path.as_path()).collect();
+    if common.json {
+        let value = json!({"ok": true, "staging_dir": dir, "restored_paths": paths});
+        output.line(&value.to_string());
+    } else if paths.is_empty() {
+        output.line("nothing of this night was adopted");
+    } else {
+        paths.iter().for_each(|path| output.line(&format!("put back: {}", path.display())));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,167 @@
+//! `sleep run` and `sleep dry-run`: a night with its progress, and what it came to.
+
+use super::args::CommonArgs;
+use super::report::{night_json, tell_night};
+use super::{order, refuse, refuse_order};
+use crate::cli::Exit;
+use crate::cli::output::Output;
+use crate::cli::stop::Stop;
+use crate::config::{Environment, cfg_options};
+use crate::host::Hosting;
+use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights, handoff};
+use serde_json::json;
+use skillopt_domain::night::NightProgress;
+use skillopt_sleep::night::Watch;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// Who began it, until there are users.
+const ACTOR: &str = "local";
+
+/// What is kept of a night.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    All,
+    Nothing,
+}
+
+pub(super) async fn run(
+    args: &CommonArgs,
+    kept: Kept,
+    (data_dir, env): (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let cfg_options = match cfg_options(&args.cfg_options) {
+        Ok(settings) => settings,
+        Err(problems) => return Ok(refuse(output, args.json, "bad_config", &problems.to_string())),
+    };
+    let command = NightCommand {
+        order: order(args)?,
+        is_dry: kept == Kept::Nothing,
+        tasks_file: args.tasks_file.clone(),
+        cfg_options,
+        fresh: false,
+        actor: ACTOR.to_owned(),
+    };
+    let hosting = Hosting::open(data_dir, env).await?;
+    let nights = Nights::new(hosting.clone());
+    let exit = match nights.begin(&command).await {
+        Ok(begun) => work(args, &nights, begun, output).await,
+        Err(err) => Ok(failed(output, args, None, &err)),
+    };
+    hosting.store().close().await;
+    exit
+}
+
+async fn work(
+    args: &CommonArgs,
+    nights: &Nights,
+    begun: BegunNight,
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let stop = Stop::watch("ending the night; what is paid for is kept (once more: stop at once)");
+    let cancel = CancellationToken::new();
+    let over = CancellationToken::new();
+    let (watch, setup, given) = (begun.watch.clone(), begun.setup.clone(), begun.given.clone());
+    if let Some(given) = &given {
+        given.warnings.iter().for_each(|warning| output.note(&format!("warning: {warning}")));
+    }
+    let work = async {
+        let done = nights.run(begun, &cancel).await;
+        over.cancel();
+        done
+    };
+    let stopping = async {
+        tokio::select! {
+            () = stop.cancelled.cancelled() => cancel.cancel(),
+            () = stop.terminated.cancelled() => cancel.cancel(),
+            () = over.cancelled() => {}
+        }
+    };
+    let telling = tell_progress(setup.config.progress, &watch, output, &over);
+    let (done, (), ()) = tokio::join!(work, stopping, telling);
+    let result = match done {
+        Ok(result) => result,
+        Err(err) => return Ok(failed(output, args, Some(&setup), &err)),
+    };
+    if args.json {
+        let file = args.tasks_file.as_deref();
+        let reviewed = given.as_ref().map(|given| given.file.reviewed);
+        output.line(&night_json(&result, file.zip(reviewed)).to_string());
+    } else {
+        tell_night(&result, &setup, output);
+    }
+    Ok(Exit::Done)
+}
+
+/// A line on standard error for each new thing that the night does.
+async fn tell_progress(is_wanted: bool, watch: &Watch, output: &Output, over: &CancellationToken) {
+    if !is_wanted {
+        return;
+    }
+    let mut counts = watch.subscribe();
+    let mut said = String::new();
+    // A count that is missed is overtaken by the next one.
+    while let Some(Ok(())) = over.run_until_cancelled(counts.changed()).await {
+        let line = progress_line(&counts.borrow_and_update());
+        if line != said {
+            output.note(&line);
+            said = line;
+        }
+    }
+}
+
+fn progress_line(now: &NightProgress) -> String {
+    let count = match now.total {
+        Some(total) => format!(" {}/{total}", now.done),
+        None => String::new(),
+    };
+    format!("[sleep] {}: {}{count}", now.stage.as_str(), now.doing)
+}
+
+fn failed(
+    output: &Output,
+    args: &CommonArgs,
+    setup: Option<&crate::sleep::NightSetup>,
+    err: &NightRunError,
+) -> Exit {
+    let (word, exit) = match err {
+        NightRunError::Order(err) => return refuse_order(output, args.json, err),
+        NightRunError::Models(_) | NightRunError::Tasks(_) => ("bad_config", Exit::Usage),
+        NightRunError::NotReviewed(_) => ("not_reviewed", Exit::Usage),
+        NightRunError::Night(failure) if failure.is_pending() => {
+            return pending(output, args, setup);
+        }
+        NightRunError::Night(failure) if failure.is_cancelled() => ("cancelled", Exit::Cancelled),
+        NightRunError::Night(failure) if failure.is_refusal() => ("staging_refused", Exit::Failed),
+        NightRunError::Night(_) | NightRunError::Begin(_) => ("backend_failed", Exit::Failed),
+        NightRunError::Store(_) | NightRunError::Handoff(_) => ("store_failed", Exit::Failed),
+    };
+    if args.json {
+        output.line(&json!({"ok": false, "error": word, "message": err.to_string()}).to_string());
+    } else {
+        output.error(&err.to_string());
+    }
+    exit
+}
+
+/// Prompts wait: where they are, and what to do.
+fn pending(output: &Output, args: &CommonArgs, setup: Option<&crate::sleep::NightSetup>) -> Exit {
+    let pending = setup.map(handoff).and_then(|handoff| {
+        let pending = handoff.pending().ok()?;
+        Some((pending.len(), handoff.dir().to_owned()))
+    });
+    let (n, dir) = pending.unwrap_or_default();
+    if args.json {
+        let text = json!({
+            "handoff_pending": n, "prompts": dir.join("PROMPTS.md"), "answers_dir": dir.join("answers"),
+        });
+        output.line(&text.to_string());
+    } else {
+        output.line(&format!(
+            "{n} prompts wait for answers in {}; put each answer into answers/<id>.md and run the same command again",
+            dir.join("PROMPTS.md").display()
+        ));
+    }
+    Exit::Pending
+}

@@ -1,0 +1,125 @@
+//! What a night came to, for people and as JSON. Text of strangers is shown on one line and without control characters.
+
+use crate::cli::output::Output;
+use crate::sleep::NightSetup;
+use serde_json::{Value, json};
+use skillopt_sleep::edit::EditRecord;
+use skillopt_sleep::night::NightResult;
+use std::path::Path;
+
+/// The JSON of `run` and `dry-run`: the reference system's fields, and further ones.
+pub(super) fn night_json(result: &NightResult, tasks_file: Option<(&Path, bool)>) -> Value {
+    let report = &result.report;
+    let adopted: Vec<&Path> = result.adopted.iter().map(|one| one.live_path.as_path()).collect();
+    let mut value = json!({
+        "night": report.night,
+        "accepted": report.accepted,
+        "gate_action": report.gate_action,
+        "no_edits_reason": report.no_edits_reason,
+        "baseline": report.baseline_score,
+        "candidate": report.candidate_score,
+        "n_validated": report.n_validated,
+        "n_tasks": report.n_tasks,
+        "n_sessions": report.n_sessions,
+        "n_accepted_edits": report.edits.len(),
+        "n_rejected_edits": report.rejected_edits.len(),
+        "edits": report.edits,
+        "rejected_edits": report.rejected_edits,
+        "unmatched_edits": report.unmatched_edits,
+        "holdout_leaked": report.holdout_leaked,
+        "gate_no_regression": report.gate_no_regression,
+        "gate_trials": report.gate_trials,
+        "test_score": report.test_score,
+        "skill_groups": report.skill_groups,
+        "decision": report.decision,
+        "notes": report.notes,
+        "tokens_used": report.tokens_used,
+        "unmetered_calls": report.unmetered_calls,
+        "cost_usd_micros": report.cost_usd_micros,
+        "staging_dir": result.staging.as_deref().unwrap_or(Path::new("")),
+        "staged_skills": result.staged_skills,
+        "adopted": adopted,
+    });
+    if let Some(harvest) = &result.harvest {
+        value["sources"] = json!(harvest.sources);
+        value["digests"] = json!(harvest.digests);
+    }
+    value["tasks"] = json!(result.tasks);
+    if let Some((path, reviewed)) = tasks_file {
+        value["tasks_file"] = json!(path);
+        value["tasks_reviewed"] = json!(reviewed);
+    }
+    value
+}
+
+pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Output) {
+    let report = &result.report;
+    let simulated = if setup.config.spends() { "" } else { " (simulated)" };
+    output.line(&format!(
+        "night {}{simulated}: {} sessions, {} tasks",
+        report.night, report.n_sessions, report.n_tasks
+    ));
+    if report.n_tasks > 0 {
+        output.line(&format!(
+            "held-out {} -> {} (n {}); gate {}, {}",
+            score(report.baseline_score),
+            score(report.candidate_score),
+            report.n_validated,
+            word(&json!(report.gate_action)),
+            if report.accepted { "accepted" } else { "not accepted" }
+        ));
+        output.line(&one_line(&report.decision));
+    }
+    report.edits.iter().for_each(|edit| output.line(&edit_line('+', edit)));
+    report.rejected_edits.iter().for_each(|edit| output.line(&edit_line('-', edit)));
+    if !report.no_edits_reason.is_empty() {
+        output.line(&format!("no edits: {}", one_line(&report.no_edits_reason)));
+    }
+    report.notes.iter().for_each(|note| output.line(&format!("note: {}", one_line(note))));
+    match &result.staging {
+        Some(dir) if result.adopted.is_empty() => {
+            output.line(&format!("staged: {}", dir.display()));
+            if report.accepted || !result.staged_skills.is_empty() {
+                output.line("look: skillopt sleep diff; then: skillopt sleep adopt, or reject --reason");
+            }
+        }
+        Some(dir) => output.line(&format!("staged: {}", dir.display())),
+        None => {}
+    }
+    if !result.staged_skills.is_empty() {
+        output.line("skills of their own: skillopt sleep adopt --all-skills, or --skill NAME");
+    }
+    for receipt in &result.adopted {
+        output.line(&format!("adopted: {}", receipt.live_path.display()));
+    }
+}
+
+fn score(value: Option<f64>) -> String {
+    value.map_or_else(|| "not measured".to_owned(), |value| format!("{value:.4}"))
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn edit_line(mark: char, edit: &EditRecord) -> String {
+    let text = if edit.content.is_empty() { &edit.anchor } else { &edit.content };
+    let (target, op) = (word(&json!(edit.target)), word(&json!(edit.op)));
+    format!("{mark} [{target}/{op}] {}", one_line(text))
+}
+
+/// Text of strangers on one line: what moves a cursor or hides text is left out.
+pub(super) fn one_line(text: &str) -> String {
+    let plain = text.chars().filter(|c| c.is_whitespace() || !c.is_control());
+    plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn text_of_strangers_moves_no_cursor() {
+        assert_eq!(one_line("a\u{1b}[31mb\r\n  c\u{8}"), "a[31mb c");
+    }
+}

@@ -1,0 +1,211 @@
+//! `sleep status`, `sleep nights` and `sleep diff`: what there is to look at. Reads only.
+
+use super::args::{CommonArgs, DiffArgs};
+use super::report::one_line;
+use super::{order, refuse, refuse_order};
+use crate::cli::Exit;
+use crate::cli::output::Output;
+use crate::config::Environment;
+use crate::sleep::{NightSetup, staging_of};
+use serde_json::{Value, json};
+use skillopt_sleep::adopt::{RowState, review};
+use skillopt_sleep::stage::{Night, Role, latest, nights as staged_nights};
+use skillopt_sleep::state::{State, StateFile};
+
+pub(super) fn status(args: &CommonArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+    let setup = match NightSetup::read(&order(args)?, env) {
+        Ok(setup) => setup,
+        Err(err) => return Ok(refuse_order(output, args.json, &err)),
+    };
+    let file = StateFile::new(&setup.config.state_dir);
+    let state = match file.read() {
+        Ok(state) => state,
+        Err(err) => return Ok(refuse(output, args.json, "state_unreadable", &err.to_string())),
+    };
+    let night = latest(&setup.config.invoked_project)?;
+    let word = |night: &Night| night.manifest.as_ref().err().map(ToString::to_string);
+    let fault = night.as_ref().and_then(word);
+    if args.json {
+        let value = status_json(&setup, &state, night.as_ref(), fault.as_deref(), file.path());
+        output.line(&value.to_string());
+    } else {
+        tell(&setup, &state, night.as_ref(), fault.as_deref(), output);
+    }
+    Ok(if fault.is_some() { Exit::Failed } else { Exit::Done })
+}
+
+fn status_json(
+    setup: &NightSetup,
+    state: &State,
+    night: Option<&Night>,
+    fault: Option<&str>,
+    path: &std::path::Path,
+) -> Value {
+    let history = state.history_of(&setup.project());
+    let tail: Vec<_> = history.iter().rev().take(5).rev().collect();
+    let rows = night.map(|night| skills_of(night)).unwrap_or_default();
+    let has_managed = night.and_then(|night| night.manifest.as_ref().ok()).is_some_and(|manifest| {
+        manifest.rows.iter().any(|row| matches!(row.role, Role::ManagedSkill | Role::Memory))
+    });
+    let mut value = json!({
+        "night": history.last().map_or(0, |row| row.night),
+        "state_path": path,
+        "project": setup.project(),
+        "history_tail": tail,
+        "latest_staging": night.map_or(String::new(), |night| night.dir.display().to_string()),
+        "slow_memory_chars": state.slow_memory().chars().count(),
+        "staged_skills": rows.0,
+        "adopted_skills": rows.1,
+        "has_managed_proposal": has_managed,
+    });
+    if let Some(fault) = fault {
+        value["staging_error"] = json!(fault);
+    }
+    value
+}
+
+/// Skills of their own that wait, and receipts of those that were adopted.
+fn skills_of(night: &Night) -> (Vec<String>, Vec<Value>) {
+    let mut waiting = Vec::new();
+    let mut adopted = Vec::new();
+    for review in review(&night.dir).unwrap_or_default() {
+        match (&review.row.role, &review.state) {
+            (Role::Skill(name), RowState::Pending | RowState::Stale { .. }) => {
+                waiting.push(name.as_str().to_owned());
+            }
+            (Role::Skill(_), RowState::Adopted { receipt, .. }) => adopted.push(receipt.to_json()),
+            _ => {}
+        }
+    }
+    (waiting, adopted)
+}
+
+fn tell(
+    setup: &NightSetup,
+    state: &State,
+    night: Option<&Night>,
+    fault: Option<&str>,
+    output: &Output,
+) {
+    let history = state.history_of(&setup.project());
+    output.line(&format!("project: {}", setup.project()));
+    output.line(&format!("nights: {}", history.len()));
+    let Some(night) = night else {
+        output.line("no night was staged yet; try: skillopt sleep dry-run");
+        return;
+    };
+    output.line(&format!("latest: {}", night.dir.display()));
+    if let Some(fault) = fault {
+        output.error(fault);
+        return;
+    }
+    for (role, words) in decisions(night) {
+        output.line(&format!("{role}: {words}"));
+    }
+    if let Ok(text) = std::fs::read_to_string(night.dir.join("report.md")) {
+        output.line("");
+        text.lines().for_each(|line| output.line(&plain(line)));
+    }
+}
+
+/// A line of the report as it is, without what moves a cursor.
+fn plain(line: &str) -> String {
+    line.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn decisions(night: &Night) -> Vec<(String, String)> {
+    let words = |state: &RowState| match state {
+        RowState::Pending => "waits for a decision".to_owned(),
+        RowState::Stale { .. } => "the live file changed since; run another night".to_owned(),
+        RowState::Rejected(decision) => format!("rejected: {}", one_line(&decision.reason)),
+        RowState::Adopted { .. } => "adopted".to_owned(),
+        RowState::Reverted { .. } => "adopted, and put back".to_owned(),
+    };
+    match review(&night.dir) {
+        Ok(reviews) => reviews
+            .iter()
+            .map(|review| (review.row.role.to_string(), words(&review.state)))
+            .collect(),
+        Err(err) => vec![("proposals".to_owned(), err.to_string())],
+    }
+}
+
+pub(super) fn nights(args: &CommonArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+    let setup = match NightSetup::read(&order(args)?, env) {
+        Ok(setup) => setup,
+        Err(err) => return Ok(refuse_order(output, args.json, &err)),
+    };
+    let nights = staged_nights(&setup.config.invoked_project)?;
+    if args.json {
+        let rows: Vec<Value> = nights.iter().map(night_json).collect();
+        output.line(&json!(rows).to_string());
+        return Ok(Exit::Done);
+    }
+    if nights.is_empty() {
+        output.line("no night was staged yet; try: skillopt sleep dry-run");
+    }
+    for night in &nights {
+        let report = night.report.as_ref();
+        let number = report.map_or(0, |report| report.night);
+        let score = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+        let scores = report.map_or_else(String::new, |report| {
+            format!("{} -> {}", score(report.baseline_score), score(report.candidate_score))
+        });
+        let decided: Vec<String> =
+            decisions(night).into_iter().map(|(role, words)| format!("{role}: {words}")).collect();
+        output.line(&format!("{}  night {number}  {scores}  {}", night.id, decided.join("; ")));
+    }
+    Ok(Exit::Done)
+}
+
+fn night_json(night: &Night) -> Value {
+    let decisions: Vec<Value> = decisions(night)
+        .into_iter()
+        .map(|(document, state)| json!({"document": document, "state": state}))
+        .collect();
+    json!({
+        "id": night.id,
+        "staging_dir": night.dir,
+        "report": night.report,
+        "decisions": decisions,
+    })
+}
+
+pub(super) fn diff(args: &DiffArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let setup = match NightSetup::read(&order(common)?, env) {
+        Ok(setup) => setup,
+        Err(err) => return Ok(refuse_order(output, common.json, &err)),
+    };
+    let found = staging_of(&setup.config.invoked_project, args.staging.as_deref())
+        .and_then(|dir| review(&dir).map(|reviews| (dir, reviews)));
+    let (dir, reviews) = match found {
+        Ok(found) => found,
+        Err(err) => {
+            let word = err.kind().as_str();
+            refuse(output, common.json, word, &err.to_string());
+            return Ok(Exit::Failed);
+        }
+    };
+    let mut rows = Vec::new();
+    for review in &reviews {
+        let path = dir.join(format!("{}.diff", review.row.proposed_file));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        rows.push(json!({
+            "document": review.row.role.to_string(), "live_path": review.row.live_path, "diff": text,
+        }));
+    }
+    if common.json {
+        output.line(&json!({"staging_dir": dir, "documents": rows}).to_string());
+    } else if rows.is_empty() {
+        output.line("this night proposes no change");
+    } else {
+        let texts = rows.iter().filter_map(|row| row["diff"].as_str());
+        texts.flat_map(str::lines).for_each(|line| output.line(&plain_but_tabs(line)));
+    }
+    Ok(Exit::Done)
+}
+
+fn plain_but_tabs(line: &str) -> String {
+    line.chars().filter(|c| *c == '\t' || !c.is_control()).collect()
+}
