@@ -177,7 +177,9 @@ fn tasks_with_one_id_are_merged() {
     let mut second = task("a", "Do it", "s2");
     second.outcome = TaskOutcome::Success;
     second.attempted_solution = "done".into();
-    let merged = merge_tasks(vec![first.clone(), task("b", "Other", "s3"), second, first.clone()]);
+    let mut third = second.clone();
+    third.attempted_solution = "done later".into();
+    let merged = merge_tasks(vec![first.clone(), task("b", "Other", "s3"), second, third, first]);
     assert_eq!(merged.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(merged[0].source_sessions, ["s1", "s2"]);
     assert_eq!((merged[0].outcome, merged[0].skill_hint.as_str()), (TaskOutcome::Success, "x"));
