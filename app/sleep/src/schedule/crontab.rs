@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "# >>> skillopt-sleep (managed) >>>";
 const END: &str = "# <<< skillopt-sleep (managed) <<<";
 const MARK: &str = "# project-sha256=";
+const OLD_MARK: &str = "# project=";
 
 /// Why a crontab is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,11 +47,10 @@ struct Cut<'a> {
 /// [`CrontabError::Marks`].
 pub fn with_job(crontab: &str, job: &Job) -> Result<String, CrontabError> {
     let cut = cut(crontab)?;
-    let digest = job.digest();
     let mut lines: Vec<String> = cut
         .block
         .iter()
-        .filter(|line| !is_of(line, &digest))
+        .filter(|line| !is_of(line, job.project()))
         .map(|line| (*line).to_owned())
         .collect();
     lines.push(line_of(job));
@@ -62,8 +62,7 @@ pub fn with_job(crontab: &str, job: &Job) -> Result<String, CrontabError> {
 /// # Errors
 /// [`CrontabError::Marks`].
 pub fn without_project(crontab: &str, project: &Path) -> Result<String, CrontabError> {
-    let digest = project_digest(project);
-    without(crontab, |line| is_of(line, &digest))
+    without(crontab, |line| is_of(line, project))
 }
 
 /// The crontab without any job of ours. Lines in the block that do not have our mark stay.
@@ -71,7 +70,7 @@ pub fn without_project(crontab: &str, project: &Path) -> Result<String, CrontabE
 /// # Errors
 /// [`CrontabError::Marks`].
 pub fn without_all(crontab: &str) -> Result<String, CrontabError> {
-    without(crontab, |line| digest_in(line).is_some())
+    without(crontab, |line| owner(line).is_some())
 }
 
 /// The lines of our jobs, for people.
@@ -80,7 +79,7 @@ pub fn without_all(crontab: &str) -> Result<String, CrontabError> {
 /// [`CrontabError::Marks`].
 pub fn installed_in(crontab: &str) -> Result<Vec<String>, CrontabError> {
     let lines = cut(crontab)?.block;
-    Ok(lines.into_iter().filter(|line| digest_in(line).is_some()).map(str::to_owned).collect())
+    Ok(lines.into_iter().filter(|line| owner(line).is_some()).map(str::to_owned).collect())
 }
 
 /// Adds a job to the user's crontab. The one from before is kept in `backup_dir`.
@@ -201,15 +200,30 @@ fn without(crontab: &str, is_gone: impl Fn(&str) -> bool) -> Result<String, Cron
     Ok(cut.joined(&kept.map(|line| (*line).to_owned()).collect::<Vec<_>>()))
 }
 
-/// The project that a line is marked with.
-fn digest_in(line: &str) -> Option<&str> {
-    let (_, digest) = line.rsplit_once(MARK)?;
-    let digest = digest.trim_end();
-    Sha256Hex::parse(digest).is_ok().then_some(digest)
+/// What a line of ours is marked with.
+enum Owner<'a> {
+    /// The hash of a project's path.
+    Digest(&'a str),
+    /// The path itself, as releases up to 0.2 of the reference system wrote it.
+    Path(&'a str),
 }
 
-fn is_of(line: &str, digest: &Sha256Hex) -> bool {
-    digest_in(line) == Some(digest.as_str())
+fn owner(line: &str) -> Option<Owner<'_>> {
+    if let Some((_, digest)) = line.rsplit_once(MARK) {
+        let digest = digest.trim_end();
+        return Sha256Hex::parse(digest).is_ok().then_some(Owner::Digest(digest));
+    }
+    let (_, path) = line.rsplit_once(OLD_MARK)?;
+    let is_absolute = path.starts_with('/');
+    is_absolute.then(|| Owner::Path(path.trim_end()))
+}
+
+fn is_of(line: &str, project: &Path) -> bool {
+    match owner(line) {
+        Some(Owner::Digest(digest)) => digest == project_digest(project).as_str(),
+        Some(Owner::Path(path)) => Path::new(path) == project,
+        None => false,
+    }
 }
 
 fn line_of(job: &Job) -> String {

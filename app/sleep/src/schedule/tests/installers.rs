@@ -104,6 +104,15 @@ fn a_job_is_added_replaced_and_removed_and_no_other_line_changes() {
 }
 
 #[test]
+fn a_line_of_an_older_release_of_the_reference_system_is_replaced_and_not_run_beside_ours() {
+    let old = "# >>> skillopt-sleep (managed) >>>\n17 3 * * * cd /r && python # project=/p a\n# <<< skillopt-sleep (managed) <<<\n";
+    let new = with_job(old, &job("/p a")).unwrap();
+    assert!(!new.contains("python") && installed_in(&new).unwrap().len() == 1, "{new}");
+    assert_eq!(with_job(old, &job("/p")).unwrap().matches("17 3").count(), 2, "another project");
+    assert_eq!(without_all(old).unwrap(), "");
+}
+
+#[test]
 fn c97_unscheduling_all_leaves_lines_in_the_block_that_are_not_ours() {
     let crontab = with_job("", &job("/p")).unwrap().replace("# <<<", "5 5 * * * mine\n# <<<");
     let left = without_all(&crontab).unwrap();
