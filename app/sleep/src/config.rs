@@ -14,4 +14,4 @@ pub use backend::{BackendName, UnknownBackend};
 pub use environment::{EnvError, Environment};
 pub use load::{ConfigError, ConfigErrors, Override, Problem, Sources, find_file, load};
 pub use schema::{KEYS, Key, Kind};
-pub use typed::{Config, GateMetric, GateMode, Projects, SplitRule};
+pub use typed::{Config, GateMetric, GateMode, Projects, RoleBackend, SplitRule};

@@ -21,6 +21,7 @@ pub mod instant;
 pub mod judge;
 pub mod lock;
 pub mod mine;
+pub mod night;
 pub mod prompts;
 pub mod redact;
 pub mod reflect;

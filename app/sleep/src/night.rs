@@ -269,7 +269,7 @@ impl Place {
             reason,
         })?;
         let options = EvidenceOptions {
-            redact: Arc::new(|text| redact(text).text.into_owned()),
+            redact: Arc::new(|text| redact(text).text),
             max_chars: usize::try_from(plan.config.evidence_max_chars).unwrap_or(usize::MAX),
             clock: Arc::clone(clock),
         };

@@ -10,6 +10,7 @@ pub use roots::{RootPlaces, skill_roots};
 pub use version::PluginVersion;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file that a skill is.
@@ -58,6 +59,26 @@ pub enum Rejection {
         /// The root.
         root: PathBuf,
     },
+}
+
+impl fmt::Display for Resolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found(found) => write!(f, "{}", found.path.display()),
+            Self::Missing { roots } => {
+                write!(f, "there is no such skill in {}", list(roots.iter().map(PathBuf::as_path)))
+            }
+            Self::Ambiguous(found) => {
+                let paths = list(found.iter().map(|one| one.path.as_path()));
+                write!(f, "several skills have this name: {paths}")
+            }
+            Self::Rejected(rejection) => rejection.fmt(f),
+        }
+    }
+}
+
+fn list<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
+    paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Looks for a skill in roots, in their order. Folders whose names differ in case or Unicode form only are the same

@@ -5,6 +5,7 @@ mod patterns;
 
 use crate::task::Check;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Shorter texts of checks occur in any sentence. In characters.
 const MIN_QUOTED_CHARS: usize = 4;
@@ -45,6 +46,20 @@ pub enum Risk {
         /// The check's text.
         found: String,
     },
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self {
+            Self::Url { .. } => "an address",
+            Self::PipeToShell { .. } => "what is downloaded or made up is run",
+            Self::ShellCommand { .. } => "a command that changes or sends things",
+            Self::Permission { .. } => "wider permissions",
+            Self::Override { .. } => "words against instructions or the judge",
+            Self::QuotesCheck { .. } => "the text of a check",
+        };
+        write!(f, "{what}: {}", self.found())
+    }
 }
 
 impl Risk {

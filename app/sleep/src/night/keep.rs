@@ -190,13 +190,20 @@ fn remember(
             staging: result.staging.as_ref().map_or(String::new(), |dir| dir.display().to_string()),
         });
     })?;
-    let keep = Retention {
-        nights: Some(plan.config.keep_nights).filter(|nights| *nights > 0),
-        days: Some(plan.config.keep_days).filter(|days| *days > 0),
-    };
-    // What is too old goes when there is room for doubt about nothing: never what waits for review or was adopted.
-    let _ = purge(&plan.config.invoked_project, keep, now_ms);
+    tidy(plan, now_ms);
     Ok(())
+}
+
+/// What is older than the config keeps goes. Best effort: an old folder that stays harms nobody.
+fn tidy(plan: &NightPlan, now_ms: u64) {
+    let small = |count| u32::try_from(count).unwrap_or(u32::MAX);
+    let keep = Retention {
+        keep_nights: small(plan.config.keep_nights),
+        keep_days: small(plan.config.keep_days),
+    };
+    if keep.keep_nights > 0 {
+        let _ = purge(&plan.config.invoked_project, keep, now_ms);
+    }
 }
 
 /// Who answers, as the state notes it: learned text may not hold for another model.

@@ -3,7 +3,7 @@
 use crate::config::{Config, GateMetric as Metric, GateMode as Mode, SplitRule as Rule};
 use crate::consolidate::{GateMode, GateRule, NightOptions};
 use crate::split::SplitRule;
-use skillopt_domain::config::GateMetric;
+use skillopt_domain::score::GateMetric;
 
 pub(super) fn night_options(config: &Config) -> NightOptions {
     let metric = match config.gate_metric {
