@@ -99,8 +99,8 @@ pub struct Calls {
     stopping: AtomicBool,
     target_answered: AtomicBool,
     optimizer_answered: AtomicBool,
-    /// Counts and caps.
-    pub meter: Meter,
+    /// Counts and caps; may be shared with other models that spend from the same budget.
+    pub meter: Arc<Meter>,
 }
 
 impl Calls {
@@ -111,7 +111,7 @@ impl Calls {
         models: (Arc<dyn Model>, Arc<dyn Model>),
         (ledger, journal): (Arc<dyn Ledger>, Arc<dyn Journal>),
         flights: Arc<Flights>,
-        meter: Meter,
+        meter: impl Into<Arc<Meter>>,
     ) -> Self {
         let (target, optimizer) = models;
         Self {
@@ -127,7 +127,7 @@ impl Calls {
             stopping: AtomicBool::new(false),
             target_answered: AtomicBool::new(false),
             optimizer_answered: AtomicBool::new(false),
-            meter,
+            meter: meter.into(),
         }
     }
 

@@ -88,7 +88,7 @@ impl RunCtx {
     }
 
     /// Gives up calls in flight when the run has been cancelled for [`GRACE`]. Never returns. Safe to drop.
-    pub(crate) async fn abort_after_grace(&self) -> std::convert::Infallible {
+    pub async fn abort_after_grace(&self) -> std::convert::Infallible {
         self.cancel.cancelled().await;
         tokio::time::sleep(GRACE).await;
         self.abort.cancel();

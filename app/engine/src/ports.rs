@@ -176,6 +176,14 @@ pub enum Purpose {
     MetaSkill,
     /// Notes of the appendix are condensed.
     AppendixConsolidate,
+    /// Tasks are found in a session.
+    Mine,
+    /// An answer is scored by a rubric.
+    Judge,
+    /// A night's failures are read.
+    Reflect,
+    /// Good and bad answers to the same task are compared.
+    Contrast,
 }
 
 impl Purpose {
@@ -196,6 +204,10 @@ impl Purpose {
             Self::SlowUpdate => "slow_update",
             Self::MetaSkill => "meta_skill",
             Self::AppendixConsolidate => "appendix_consolidate",
+            Self::Mine => "mine",
+            Self::Judge => "judge",
+            Self::Reflect => "reflect",
+            Self::Contrast => "contrast",
         }
     }
 

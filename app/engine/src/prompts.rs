@@ -12,7 +12,7 @@ mod set;
 
 pub use check::PromptProblem;
 pub(crate) use quoting::push_section;
-pub use quoting::{barred, cut_middle, one_line, quoted, section};
+pub use quoting::{barred, cut_middle, one_line, quoted, quoted_in, section};
 pub use registry::{PLACEHOLDERS, PROMPTS, PromptSpec, find_prompt};
 pub use set::{PromptError, PromptSet};
 

@@ -19,6 +19,12 @@ const SECTIONS: [&str; 12] = [
 /// Makes text of others safe between our section tags: it can neither close nor open one, in any case.
 #[must_use]
 pub fn quoted(text: &str) -> String {
+    quoted_in(text, &SECTIONS)
+}
+
+/// Makes text of others safe between tags of these names.
+#[must_use]
+pub fn quoted_in(text: &str, sections: &[&str]) -> String {
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -26,7 +32,7 @@ pub fn quoted(text: &str) -> String {
         if c == '<' {
             let rest = lower[at + 1..].trim_start();
             let rest = rest.strip_prefix('/').unwrap_or(rest).trim_start();
-            if SECTIONS.iter().any(|section| rest.starts_with(section)) {
+            if sections.iter().any(|section| rest.starts_with(section)) {
                 // A character without width parts the bracket from the name.
                 out.push('\u{200b}');
             }

@@ -68,6 +68,10 @@ fn answer(request: &ChatRequest, sample: &Sample) -> String {
     let part = |name: &str| section(&user, name).unwrap_or_default();
     let reply = match request.purpose {
         Purpose::Preflight | Purpose::Qa => return "OK".to_owned(),
+        // Nights are simulated without models; a night that asks this one learns nothing from it.
+        Purpose::Mine => return "[]".to_owned(),
+        Purpose::Judge => serde_json::json!({"score": 0.0, "reason": "simulated"}),
+        Purpose::Reflect | Purpose::Contrast => serde_json::json!({"edits": []}),
         Purpose::MergeFailure | Purpose::MergeSuccess | Purpose::MergeFinal
             if Form::of(&system) == Form::Texts =>
         {
