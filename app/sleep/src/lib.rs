@@ -6,6 +6,7 @@
 //! HTTP, no SQL of ours, no environment: what comes from there is passed in.
 
 pub mod adopt;
+pub mod backend;
 pub mod block;
 pub mod config;
 pub mod consolidate;
@@ -18,6 +19,7 @@ pub mod handoff;
 pub mod harvest;
 pub mod judge;
 pub mod mine;
+pub mod prompts;
 pub mod redact;
 pub mod reflect;
 pub mod replay;

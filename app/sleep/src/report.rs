@@ -1,4 +1,9 @@
-//! What a night tells: `report.json`, with the field names of the reference system.
+//! What a night tells: `report.json`, with the field names of the reference system, and `report.md` for people.
+
+mod markdown;
+
+pub(crate) use markdown::escaped;
+pub use markdown::{ReportHeading, report_md};
 
 use crate::edit::EditRecord;
 use serde::{Deserialize, Serialize};
@@ -68,6 +73,18 @@ pub struct GateTrial {
     /// Task by task.
     #[serde(default)]
     pub task_deltas: Vec<TaskDelta>,
+    /// Tasks that were scored with both.
+    #[serde(default)]
+    pub n_compared: u32,
+    /// Of these, those that got better.
+    #[serde(default)]
+    pub n_fixed: u32,
+    /// Of these, those that got worse.
+    #[serde(default)]
+    pub n_broke: u32,
+    /// The comparison for people.
+    #[serde(default)]
+    pub words: String,
 }
 
 /// What became of the proposals for one skill.
@@ -153,8 +170,20 @@ pub struct SleepReport {
     pub unmatched_edits: Vec<EditRecord>,
     /// Skill by skill, when there are several.
     pub skill_groups: Vec<SkillGroupReport>,
-    /// Tokens of the night.
+    /// Tokens of the night, where reported.
     pub tokens_used: u64,
+    /// Calls whose tokens nobody reported.
+    pub unmetered_calls: u64,
+    /// Money of the night in millionths of a dollar; `None` while any call has no known price.
+    pub cost_usd_micros: Option<u64>,
+    /// Validation tasks that the baseline rests on.
+    pub n_validated: u32,
+    /// Mean gate score of the final documents on the test tasks, 0 to 1; `None` when there are none.
+    pub test_score: Option<f64>,
+    /// Test tasks that the score rests on.
+    pub n_tested: u32,
+    /// The decision in words.
+    pub decision: String,
     /// For people.
     pub notes: Vec<String>,
     /// The rule that no task may get worse was in force.

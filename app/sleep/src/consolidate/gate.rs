@@ -1,0 +1,247 @@
+//! The gate of a night: a candidate goes on only if it is strictly better on the tasks that were scored with both. Pure.
+
+use crate::report::{DeltaStatus, GateTrial, TaskDelta};
+use skillopt_domain::noise::{p_words, sign_test};
+use skillopt_domain::score::{GateMetric, MeanScore, TaskScore};
+
+/// Differences below this are rounding, not results.
+const ROUNDING: f64 = 1e-12;
+
+/// What the gate counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateRule {
+    /// The number that is compared.
+    pub metric: GateMetric,
+    /// Weight of `soft` in the mixed metric.
+    // Invariant: 0..=1.
+    mixed_weight: f64,
+    /// No task may get worse.
+    pub no_regression: bool,
+}
+
+impl Default for GateRule {
+    /// Mixed, half and half.
+    fn default() -> Self {
+        Self::new(GateMetric::Mixed, 0.5)
+    }
+}
+
+impl GateRule {
+    /// A rule; the weight is held to `0..=1`, and what is no number counts as 0.5.
+    #[must_use]
+    pub fn new(metric: GateMetric, mixed_weight: f64) -> Self {
+        let weight = if mixed_weight.is_nan() { 0.5 } else { mixed_weight.clamp(0.0, 1.0) };
+        Self { metric, mixed_weight: weight, no_regression: false }
+    }
+
+    /// The gate number of a score, `0..=1`.
+    #[must_use]
+    pub fn number(&self, score: TaskScore) -> f64 {
+        self.metric.project(score.hard.get(), score.soft.get(), self.mixed_weight)
+    }
+
+    /// The gate number of means, `0..=1`.
+    #[must_use]
+    pub fn number_of(&self, mean: MeanScore) -> f64 {
+        self.metric.project(mean.hard, mean.soft, self.mixed_weight)
+    }
+
+    /// How the number is made, for people.
+    #[must_use]
+    pub fn formula(&self) -> String {
+        match self.metric {
+            GateMetric::Hard => "hard".to_owned(),
+            GateMetric::Soft => "soft".to_owned(),
+            GateMetric::Mixed => {
+                format!("{} * hard + {} * soft", 1.0 - self.mixed_weight, self.mixed_weight)
+            }
+        }
+    }
+}
+
+/// One validation task as it was measured with one pair of documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The task.
+    pub task_id: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Means over its measurements; `None` when none was scored.
+    pub mean: Option<MeanScore>,
+    /// The target declined it every time that it was not spoiled.
+    pub declined: bool,
+}
+
+/// What a comparison says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// For the report.
+    pub trial: GateTrial,
+    /// The candidate is strictly better, whatever blocks it.
+    pub better: bool,
+}
+
+/// Compares two measurements of the same tasks in the same order. `target` is `skill`, `memory` or `final`.
+#[must_use]
+pub fn compare(
+    target: &str,
+    baseline: &[Measured],
+    candidate: &[Measured],
+    rule: &GateRule,
+) -> Comparison {
+    let deltas: Vec<TaskDelta> =
+        baseline.iter().zip(candidate).map(|(before, after)| delta(before, after, rule)).collect();
+    let pairs: Vec<(f64, f64)> =
+        deltas.iter().filter_map(|delta| delta.baseline_score.zip(delta.candidate_score)).collect();
+    let before = mean(pairs.iter().map(|pair| pair.0));
+    let after = mean(pairs.iter().map(|pair| pair.1));
+    let better = before.zip(after).is_some_and(|(before, after)| after > before + ROUNDING);
+    let n_fixed = tally(&pairs, |(before, after)| after > before + ROUNDING);
+    let n_broke = tally(&pairs, |(before, after)| before > after + ROUNDING);
+    let n_declined = crate::replay::count(
+        baseline.iter().zip(candidate).filter(|(b, c)| b.mean.is_some() && c.declined).count(),
+    );
+    // A document that makes the target decline tasks must not gain by leaving them out.
+    let loses = n_declined > 0 && n_declined >= n_fixed;
+    let regressed = deltas.iter().any(|delta| delta.status == DeltaStatus::Regressed);
+    let blocked = better && rule.no_regression && regressed;
+    let counts = Counts { n: crate::replay::count(pairs.len()), n_fixed, n_broke, n_declined };
+    let trial = GateTrial {
+        target: target.to_owned(),
+        baseline_score: before,
+        candidate_score: after,
+        accepted: better && !blocked && !loses,
+        blocked_by_regression: blocked,
+        words: counts.words(crate::replay::count(deltas.len())),
+        task_deltas: deltas,
+        n_compared: counts.n,
+        n_fixed,
+        n_broke,
+    };
+    Comparison { trial, better }
+}
+
+struct Counts {
+    n: u32,
+    n_fixed: u32,
+    n_broke: u32,
+    n_declined: u32,
+}
+
+impl Counts {
+    fn words(&self, n_tasks: u32) -> String {
+        let Self { n, n_fixed, n_broke, n_declined } = self;
+        let mut words =
+            format!("{n} of {n_tasks} tasks compared: {n_fixed} better, {n_broke} worse");
+        if n_fixed + n_broke > 0 {
+            words.push_str(&format!(" ({})", p_words(sign_test(*n_fixed, *n_broke))));
+        }
+        if *n_declined > 0 {
+            words.push_str(&format!(", {n_declined} newly declined"));
+        }
+        words
+    }
+}
+
+fn tally(pairs: &[(f64, f64)], is_counted: impl Fn((f64, f64)) -> bool) -> u32 {
+    crate::replay::count(pairs.iter().filter(|pair| is_counted(**pair)).count())
+}
+
+fn delta(before: &Measured, after: &Measured, rule: &GateRule) -> TaskDelta {
+    let number = |measured: &Measured| measured.mean.map(|mean| rule.number_of(mean));
+    let (baseline_score, candidate_score) = (number(before), number(after));
+    let status = match (baseline_score, candidate_score) {
+        (Some(before), Some(after)) if after > before + ROUNDING => DeltaStatus::Improved,
+        (Some(before), Some(after)) if before > after + ROUNDING => DeltaStatus::Regressed,
+        (Some(_), Some(_)) => DeltaStatus::Unchanged,
+        _ => DeltaStatus::Regressed,
+    };
+    TaskDelta {
+        task_id: before.task_id.clone(),
+        tags: before.tags.clone(),
+        baseline_score,
+        candidate_score,
+        status,
+        scores_are_finite: baseline_score.is_some() && candidate_score.is_some(),
+    }
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = numbers.fold((0.0, 0u32), |(sum, n), number| (sum + number, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use skillopt_domain::score::Score;
+
+    fn measured(scores: &[Option<(f64, f64)>]) -> Vec<Measured> {
+        let score = |value| Score::try_new(value).expect("a score");
+        let one = |(at, pair): (usize, &Option<(f64, f64)>)| Measured {
+            task_id: at.to_string(),
+            tags: Vec::new(),
+            mean: pair.and_then(|(hard, soft)| {
+                MeanScore::of([TaskScore { hard: score(hard), soft: score(soft) }])
+            }),
+            declined: false,
+        };
+        scores.iter().enumerate().map(one).collect()
+    }
+
+    fn trial(before: &[f64], after: &[f64], no_regression: bool) -> GateTrial {
+        let of = |numbers: &[f64]| {
+            measured(&numbers.iter().map(|number| Some((*number, *number))).collect::<Vec<_>>())
+        };
+        let rule = GateRule { no_regression, ..GateRule::default() };
+        compare("skill", &of(before), &of(after), &rule).trial
+    }
+
+    #[test]
+    fn mixed_is_half_hard_and_half_soft() {
+        let rule = GateRule::default();
+        let mean = MeanScore { hard: 0.5, soft: 0.6, n: 2 };
+        assert!((rule.number_of(mean) - 0.55).abs() < 1e-12);
+        assert!((GateRule::new(GateMetric::Mixed, 7.0).number_of(mean) - 0.6).abs() < 1e-12);
+    }
+
+    #[rstest]
+    #[case(&[0.5, 0.5], &[0.5, 0.6], false, true, false)]
+    #[case(&[0.5, 0.5], &[0.5, 0.5], false, false, false)]
+    #[case(&[0.5, 0.5], &[0.4, 0.5], false, false, false)]
+    #[case(&[0.5, 0.5], &[0.4, 1.0], false, true, false)]
+    #[case(&[0.5, 0.5], &[0.4, 1.0], true, false, true)]
+    #[case(&[], &[], false, false, false)]
+    fn only_strictly_better_goes_on(
+        #[case] before: &[f64],
+        #[case] after: &[f64],
+        #[case] no_regression: bool,
+        #[case] accepted: bool,
+        #[case] blocked: bool,
+    ) {
+        let trial = trial(before, after, no_regression);
+        assert_eq!((trial.accepted, trial.blocked_by_regression), (accepted, blocked));
+    }
+
+    #[test]
+    fn what_was_not_scored_with_both_counts_as_regressed_and_in_no_mean() {
+        let before = measured(&[Some((0.0, 0.5)), Some((1.0, 1.0))]);
+        let after = measured(&[Some((1.0, 1.0)), None]);
+        let trial = compare("skill", &before, &after, &GateRule::default()).trial;
+        assert_eq!((trial.baseline_score, trial.candidate_score), (Some(0.25), Some(1.0)));
+        assert_eq!(trial.task_deltas[1].status, DeltaStatus::Regressed);
+        assert!(!trial.task_deltas[1].scores_are_finite);
+        assert_eq!(trial.words, "1 of 2 tasks compared: 1 better, 0 worse (p = 1.00)");
+    }
+
+    #[test]
+    fn declining_a_task_is_no_way_to_win() {
+        let before = measured(&[Some((0.0, 0.0)), Some((0.0, 0.5))]);
+        let mut after = measured(&[None, Some((1.0, 1.0))]);
+        after[0].declined = true;
+        let comparison = compare("skill", &before, &after, &GateRule::default());
+        assert!(comparison.better && !comparison.trial.accepted);
+        assert!(comparison.trial.words.ends_with("1 newly declined"), "{}", comparison.trial.words);
+    }
+}

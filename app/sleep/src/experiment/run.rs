@@ -1,0 +1,327 @@
+//! Runs a benchmark folder over nights, and carries a skill from one model to another.
+
+use super::{BenchFolder, NightTrace};
+use crate::backend::{Backend, Docs, Draw, Phase};
+use crate::consolidate::{
+    GateRule, Measured, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
+};
+use crate::dream::{SlowProposal, compare_versions, propose_guidance};
+use crate::edit::EditRecord;
+use crate::evidence::Evidence;
+use crate::replay::{NightTools, Replayed, aggregate, count, replay_each};
+use crate::task::{Split, TaskRecord};
+use serde::{Deserialize, Serialize};
+use skillopt_domain::score::{MeanScore, TaskScore};
+use skillopt_engine::ctx::RunCtx;
+use std::sync::Arc;
+
+/// What an experiment runs with.
+#[derive(Clone, Debug)]
+pub struct Bed {
+    /// Who performs, judges and reflects.
+    pub backend: Arc<dyn Backend>,
+    /// The log.
+    pub evidence: Arc<Evidence>,
+    /// Who watches.
+    pub events: Arc<dyn NightSink>,
+    /// Cancel and pause.
+    pub ctx: RunCtx,
+}
+
+/// How a folder is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchOptions {
+    /// Nights.
+    pub nights: u32,
+    /// How each night goes.
+    pub night: NightOptions,
+}
+
+/// A score on the test tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestScore {
+    /// Gate number, 0 to 1.
+    pub score: f64,
+    /// Tasks that it rests on.
+    pub n: u32,
+}
+
+/// What a run of a folder came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BenchReport {
+    /// The folder.
+    pub name: String,
+    /// Name of the backend.
+    pub backend: String,
+    /// It is a simulation.
+    pub simulated: bool,
+    /// The skill to begin with on the test tasks.
+    pub before: Option<TestScore>,
+    /// The final skill on the test tasks.
+    pub after: Option<TestScore>,
+    /// Night by night.
+    pub trace: Vec<NightTrace>,
+    /// Guidance over nights stood.
+    pub slow_update: bool,
+    /// Tokens, where reported.
+    pub tokens_used: u64,
+    /// The final skill.
+    pub skill: String,
+}
+
+/// What carrying a skill to another model came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TransferReport {
+    /// The folder.
+    pub name: String,
+    /// The model that learned.
+    pub source: String,
+    /// The model that only uses.
+    pub target: String,
+    /// The target with the skill to begin with.
+    pub baseline_target: Option<TestScore>,
+    /// The target with what it learned itself; `None` when that was not asked for.
+    pub direct_target: Option<TestScore>,
+    /// The target with what the source learned.
+    pub transferred: Option<TestScore>,
+    /// What the carried skill is worth to the target.
+    pub transfer_gain: Option<f64>,
+}
+
+/// Runs a folder: tests, learns over nights, writes guidance when there were several, and tests again.
+///
+/// # Errors
+/// As [`consolidate_night`].
+pub async fn run_bench(
+    folder: &BenchFolder,
+    options: &BenchOptions,
+    bed: &Bed,
+) -> Result<BenchReport, NightError> {
+    let before = test(folder, &folder.skill, options, bed).await?;
+    let learned = learn(folder, options, bed).await?;
+    let after = test(folder, &learned.skill, options, bed).await?;
+    Ok(BenchReport {
+        name: folder.name.clone(),
+        backend: bed.backend.label(),
+        simulated: bed.backend.is_simulated(),
+        before,
+        after,
+        trace: learned.trace,
+        slow_update: learned.slow_update,
+        tokens_used: bed.backend.spend().total().tokens(),
+        skill: learned.skill,
+    })
+}
+
+/// Lets the source learn and the target use it; `direct` lets the target learn as well, for comparison.
+///
+/// # Errors
+/// As [`consolidate_night`].
+pub async fn run_transfer(
+    folder: &BenchFolder,
+    options: &BenchOptions,
+    (source, target): (&Bed, &Bed),
+    direct: Direct,
+) -> Result<TransferReport, NightError> {
+    let learned = learn(folder, options, source).await?;
+    let baseline_target = test(folder, &folder.skill, options, target).await?;
+    let transferred = test(folder, &learned.skill, options, target).await?;
+    let direct_target = match direct {
+        Direct::Skip => None,
+        Direct::Measure => {
+            let own = learn(folder, options, target).await?;
+            test(folder, &own.skill, options, target).await?
+        }
+    };
+    let gain = baseline_target.zip(transferred).map(|(before, after)| after.score - before.score);
+    Ok(TransferReport {
+        name: folder.name.clone(),
+        source: source.backend.label(),
+        target: target.backend.label(),
+        baseline_target,
+        direct_target,
+        transferred,
+        transfer_gain: gain,
+    })
+}
+
+/// Whether a transfer lets the target learn itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direct {
+    /// It does.
+    Measure,
+    /// It does not.
+    Skip,
+}
+
+struct Learned {
+    skill: String,
+    trace: Vec<NightTrace>,
+    slow_update: bool,
+}
+
+async fn learn(
+    folder: &BenchFolder,
+    options: &BenchOptions,
+    bed: &Bed,
+) -> Result<Learned, NightError> {
+    // The test tasks are measured by who asks for it, and never in the middle.
+    let is_known = |task: &&TaskRecord| task.split != Split::Test;
+    let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_known).cloned().collect();
+    let mut skill = folder.skill.clone();
+    let mut rejected: Vec<EditRecord> = Vec::new();
+    let mut trace = Vec::new();
+    for night in 1..=options.nights {
+        let input = NightInput {
+            tasks: tasks.clone(),
+            skill: skill.clone(),
+            memory: String::new(),
+            options: NightOptions { evolve_memory: false, ..options.night.clone() },
+            archive: Vec::new(),
+            rejected_before: rejected.clone(),
+            backend: Arc::clone(&bed.backend),
+            evidence: Arc::clone(&bed.evidence),
+            events: Arc::clone(&bed.events),
+            ctx: bed.ctx.clone(),
+        };
+        let outcome = consolidate_night(input).await?;
+        trace.push(NightTrace {
+            night,
+            baseline: outcome.baseline.map(|measured| measured.score),
+            candidate: outcome.candidate.map(|measured| measured.score),
+            accepted: outcome.accepted,
+            gate_action: outcome.gate_action,
+            n_edits: count(outcome.applied_edits.len()),
+        });
+        rejected.extend(outcome.rejected_edits);
+        skill = outcome.new_skill.unwrap_or(skill);
+    }
+    let mut slow_update = false;
+    if trace.len() >= 2
+        && let Some(better) = guide(&tasks, (&folder.skill, &skill), options, bed).await?
+    {
+        skill = better;
+        slow_update = true;
+    }
+    Ok(Learned { skill, trace, slow_update })
+}
+
+/// The skill with guidance over all nights, when that is better on the validation tasks.
+async fn guide(
+    tasks: &[TaskRecord],
+    (first, last): (&str, &str),
+    options: &BenchOptions,
+    bed: &Bed,
+) -> Result<Option<String>, NightError> {
+    let is_val = |task: &&TaskRecord| task.split == Split::Val;
+    let val: Vec<TaskRecord> = tasks.iter().filter(is_val).cloned().collect();
+    let older = attempts(&val, first, Phase::BaselineVal, options, bed).await?;
+    let newer = attempts(&val, last, Phase::BaselineVal, options, bed).await?;
+    let movement = compare_versions(&val, &older, &newer);
+    let proposal = propose_guidance(bed.backend.as_ref(), (first, last), &movement).await?;
+    let SlowProposal::Candidate(candidate) = proposal else { return Ok(None) };
+    let with = attempts(&val, &candidate, Phase::TrialSkill, options, bed).await?;
+    let rule = &options.night.rule;
+    let comparison = compare("slow_update", &measured(&val, &newer), &measured(&val, &with), rule);
+    bed.evidence.record("gate", "trial", serde_json::json!(comparison.trial));
+    Ok(comparison.trial.accepted.then_some(candidate))
+}
+
+fn measured(tasks: &[TaskRecord], replayed: &[Replayed]) -> Vec<Measured> {
+    let one = |(task, replayed): (&TaskRecord, &Replayed)| {
+        let score: Option<TaskScore> = replayed.score();
+        Measured {
+            task_id: task.id.clone(),
+            tags: task.tags.clone(),
+            mean: MeanScore::of(score),
+            declined: score.is_none() && !replayed.outcome.is_error(),
+        }
+    };
+    tasks.iter().zip(replayed).map(one).collect()
+}
+
+async fn attempts(
+    tasks: &[TaskRecord],
+    skill: &str,
+    phase: Phase,
+    options: &BenchOptions,
+    bed: &Bed,
+) -> Result<Vec<Replayed>, NightError> {
+    let tools = NightTools {
+        backend: bed.backend.as_ref(),
+        evidence: &bed.evidence,
+        events: bed.events.as_ref(),
+        workers: options.night.workers,
+        error_share: options.night.error_share,
+    };
+    replay_each(&tools, tasks, Docs { skill, memory: "" }, Draw::first(phase)).await
+}
+
+async fn test(
+    folder: &BenchFolder,
+    skill: &str,
+    options: &BenchOptions,
+    bed: &Bed,
+) -> Result<Option<TestScore>, NightError> {
+    let is_test = |task: &&TaskRecord| task.split == Split::Test;
+    let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_test).cloned().collect();
+    let rule: &GateRule = &options.night.rule;
+    let replayed = attempts(&tasks, skill, Phase::Test, options, bed).await?;
+    let score = |mean: MeanScore| TestScore { score: rule.number_of(mean), n: mean.n };
+    Ok(aggregate(&replayed).map(score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Mock, rule_tag};
+    use crate::consolidate::Silent;
+    use crate::task::ReferenceKind;
+    use skillopt_engine::ctx::RunControl;
+
+    fn bed() -> Bed {
+        let (_control, ctx) = RunControl::new();
+        let evidence = Arc::new(Evidence::off());
+        Bed { backend: Arc::new(Mock), evidence, events: Arc::new(Silent), ctx }
+    }
+
+    fn folder() -> BenchFolder {
+        let task = |id: &str, split| TaskRecord {
+            id: id.into(),
+            intent: format!("do {id}"),
+            reference_kind: ReferenceKind::Exact,
+            reference: "one long reference".into(),
+            tags: vec![rule_tag("json-only")],
+            split,
+            ..TaskRecord::default()
+        };
+        let tasks = vec![task("a", Split::Train), task("b", Split::Val), task("c", Split::Test)];
+        BenchFolder { name: "f".into(), skill: "# F\n".into(), tasks }
+    }
+
+    fn options() -> BenchOptions {
+        BenchOptions { nights: 2, night: NightOptions::default() }
+    }
+
+    #[tokio::test]
+    async fn a_folder_gets_better_on_tasks_that_it_never_learned_from() {
+        let report = run_bench(&folder(), &options(), &bed()).await.expect("a report");
+        let (before, after) = report.before.zip(report.after).expect("tested");
+        assert!(before.score < 0.5 && after.score > 0.999 && after.n == 1, "{report:?}");
+        let stood: Vec<_> = report.trace.iter().map(|night| night.accepted).collect();
+        assert_eq!(stood, [true, false], "there is nothing left to learn");
+        assert!(report.simulated && !report.slow_update);
+    }
+
+    #[tokio::test]
+    async fn a_skill_is_carried_to_another_model() {
+        let (source, target) = (bed(), bed());
+        let beds = (&source, &target);
+        let report =
+            run_transfer(&folder(), &options(), beds, Direct::Measure).await.expect("told");
+        assert!(report.transfer_gain.is_some_and(|gain| gain > 0.5));
+        assert_eq!(report.direct_target, report.transferred);
+        let report = run_transfer(&folder(), &options(), beds, Direct::Skip).await.expect("told");
+        assert_eq!(report.direct_target, None);
+    }
+}
