@@ -1,8 +1,10 @@
 //! What is kept of a harvested session. Text in it is redacted and clipped; it is data of strangers all the same.
 
+use crate::harvest::Source;
 use serde::{Deserialize, Serialize};
 
-/// One session of an agent, as miners see it. The field names are those of the reference system's files.
+/// One session of an agent, as miners see it. The field names are those of the reference system's files. A session that
+/// moved from one project to another is one digest a project, with the same `session_id`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionDigest {
@@ -34,4 +36,7 @@ pub struct SessionDigest {
     pub n_assistant_turns: u32,
     /// The file, or `<database>#<id>`.
     pub raw_path: String,
+    /// Whose session it is; the reference system does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
