@@ -27,8 +27,10 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Technologies that one crate alone may name.
-const OWNERS: [(&str, &str); 6] = [
+const OWNERS: [(&str, &str); 7] = [
     ("sqlx", "skillopt-store"),
+    // Reads the databases of other programs; ours is sqlx's.
+    ("rusqlite", "skillopt-sleep"),
     ("reqwest", "skillopt-models"),
     ("axum", "skillopt-server"),
     ("clap", "skillopt-server"),
