@@ -154,6 +154,8 @@ fn a_night_is_published_with_its_differences_and_read_back() {
     assert_eq!(
         names(&published.dir),
         [
+            "baseline_CLAUDE.md",
+            "baseline_SKILL.research.md",
             "diagnostics.json",
             "manifest.json",
             "proposed_CLAUDE.diff",
