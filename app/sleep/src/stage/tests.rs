@@ -360,3 +360,21 @@ fn f37_two_nights_of_a_project_do_not_run_at_once() {
     drop(lock);
     lock_project(&world.project()).unwrap();
 }
+
+#[test]
+fn nights_of_older_releases_are_listed_and_say_why_they_cannot_be_adopted() {
+    let world = World::new();
+    world.file(
+        "project/.skillopt-sleep/staging/20260101-000000/manifest.json",
+        "{\"has_skill\": true}",
+    );
+    world.file(
+        "project/.skillopt-sleep/staging/20260101-000000/report.json",
+        "{\"night\": 4, \"n_tasks\": 2}",
+    );
+    world.file("project/.skillopt-sleep/staging/notes/manifest.json", "{}");
+    let nights = nights(&world.project()).unwrap();
+    assert_eq!(nights.len(), 1);
+    assert!(matches!(nights[0].manifest, Err(ManifestError::Version)));
+    assert_eq!(nights[0].report.as_ref().unwrap().night, 4);
+}
