@@ -22,7 +22,7 @@ pub use receipt::Receipt;
 pub use recover::{Recovered, recover};
 pub use reject::{reject, reopen};
 pub use revert::{Reverted, revert};
-pub use review::{Review, RowState, decisions, review};
+pub use review::{Review, RowState, Texts, decisions, review, texts};
 pub use select::{Derived, Selection};
 pub use transaction::{Adoption, Step, Stop, Watcher, adopt, adopt_watched};
 

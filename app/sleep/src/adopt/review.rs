@@ -3,7 +3,7 @@
 use super::decision::{Action, Decision, Decisions};
 use super::error::AdoptError;
 use super::journal::Journal;
-use super::live_file;
+use super::live_file::{self, LiveFile};
 use super::receipt::{self, Receipt};
 use super::transaction::canonical;
 use crate::stage::{Manifest, Role, Row};
@@ -62,6 +62,36 @@ pub fn review(dir: &Path) -> Result<Vec<Review>, AdoptError> {
     let (decisions, receipts) = (Decisions::read(&dir)?, receipt::all(&dir)?);
     let rows = manifest.rows.into_iter();
     Ok(rows.map(|row| Review { state: state_of(&row, &decisions, &receipts), row }).collect())
+}
+
+/// The texts that a person compares; `None` where there is no file, or it is no text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// The live document as the night saw it.
+    pub baseline: Option<String>,
+    /// What the night proposes.
+    pub proposed: Option<String>,
+    /// What is live now.
+    pub live: Option<String>,
+}
+
+/// The texts of one proposal. What the manifest does not vouch for is left out.
+#[must_use]
+pub fn texts(dir: &Path, row: &Row) -> Texts {
+    let text = |path: &Path| String::from_utf8(LiveFile::read(path).ok()??.bytes).ok();
+    let with_hash = |name: &str, sha: Option<&Sha256Hex>| {
+        text(&dir.join(name)).filter(|text| Some(&Sha256Hex::of(text)) == sha)
+    };
+    let live = text(&row.live_path);
+    let kept = with_hash(&row.baseline_file(), row.live_sha256.as_ref());
+    // A night of the reference system kept no copy, but the live document may still be the one that it saw.
+    let same =
+        || live.clone().filter(|text| Some(&Sha256Hex::of(text)) == row.live_sha256.as_ref());
+    Texts {
+        baseline: kept.or_else(same),
+        proposed: with_hash(&row.proposed_file, Some(&row.sha256)),
+        live,
+    }
 }
 
 /// What was decided about a night, oldest first: without adoptions that never came to their end.

@@ -340,3 +340,12 @@ fn a_lock_of_the_reference_system_that_is_alive_is_honoured() {
     assert!(matches!(err, AdoptError::Refused(Refusal::Busy(_))), "{err}");
     assert_eq!(read(&world.memory()), OLD);
 }
+
+#[test]
+fn f58_a_night_without_proposals_gives_no_receipt_and_notes_nothing() {
+    let world = World::new();
+    let dir = world.stage(&[]);
+    assert_eq!(world.adopt(&dir, Selection::Bare).unwrap(), []);
+    assert!(!dir.join("decision.json").exists() && !dir.join("adopted_legacy.json").exists());
+    assert_eq!(review(&dir).unwrap(), []);
+}

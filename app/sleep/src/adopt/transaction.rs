@@ -13,6 +13,7 @@ use super::select::{Derived, Selection};
 use crate::edit::EditRecord;
 use crate::stage::{Manifest, Role, Row, TargetFault, check_file, is_inside, real_path};
 use skillopt_domain::hash::Sha256Hex;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -317,14 +318,18 @@ impl Transaction<'_> {
         if self.plan.iter().all(|doc| doc.folders.is_empty()) {
             return Ok(());
         }
+        let mut made = HashSet::new();
         for target in &mut journal.targets {
             for (folder, id) in target.created_dirs.iter().zip(&mut target.created_dir_ids) {
                 match fs::create_dir(folder) {
-                    Err(err) if err.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(AdoptError::io("make the folder", folder)(err));
+                    Ok(()) => {
+                        made.insert(folder.clone());
                     }
-                    _ => *id = file_id(folder),
+                    Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+                    Err(err) => return Err(AdoptError::io("make the folder", folder)(err)),
                 }
+                // One that somebody else made meanwhile is not ours to remove.
+                *id = file_id(folder).filter(|_| made.contains(folder));
             }
         }
         journal.write(self.dir)

@@ -232,6 +232,14 @@ impl Manifest {
 }
 
 impl Row {
+    /// The file in the staging folder with the live document as the night saw it; absent when there was none, and in
+    /// folders of the reference system.
+    #[must_use]
+    pub fn baseline_file(&self) -> String {
+        let name = self.proposed_file.strip_prefix("proposed_").unwrap_or(&self.proposed_file);
+        format!("baseline_{name}")
+    }
+
     pub(super) fn of(pinned: &Pinned, text: &str) -> Self {
         let memory = || pinned.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self {

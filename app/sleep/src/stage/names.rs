@@ -37,6 +37,17 @@ impl SkillName {
         }
     }
 
+    /// The name of a skill that may stand after its plugin's, as in `plugin:skill`: its folder has the last part.
+    ///
+    /// # Errors
+    /// [`BadSkillName`] that says what is wrong with it.
+    pub fn parse_qualified(name: &str) -> Result<Self, BadSkillName> {
+        match name.split_once(':') {
+            Some((plugin, skill)) if fault_of(plugin).is_none() => Self::parse(skill),
+            _ => Self::parse(name),
+        }
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -140,6 +151,15 @@ mod tests {
     fn c108_names_that_some_system_cannot_store_are_refused_by_name(#[case] name: &str) {
         let err = SkillName::parse(name).unwrap_err();
         assert!(err.to_string().starts_with(&format!("`{}`", name.escape_debug())), "{err}");
+    }
+
+    #[test]
+    fn f47_a_skill_of_a_plugin_has_the_name_of_its_folder() {
+        assert_eq!(SkillName::parse_qualified("tools:research").unwrap().as_str(), "research");
+        assert_eq!(SkillName::parse_qualified("research").unwrap().as_str(), "research");
+        for bad in ["a:b:c", "../x:research", "tools:", ":research", "tools:../x"] {
+            assert!(SkillName::parse_qualified(bad).is_err(), "{bad}");
+        }
     }
 
     #[rstest]

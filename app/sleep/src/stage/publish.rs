@@ -135,6 +135,10 @@ fn write_all(
     Manifest::parse(&manifest_bytes).map_err(collision)?;
     for (doc, row) in docs.iter().zip(&manifest.rows) {
         files.write(&row.proposed_file, doc.text.as_bytes())?;
+        if doc.pinned.sha.is_some() {
+            // For those who look at it when the live document has changed since.
+            files.write(&row.baseline_file(), doc.pinned.text.as_bytes())?;
+        }
         let diff = unified(&doc.pinned.text, &doc.text, &doc.pinned.path);
         files.write(&diff_name(&row.proposed_file), diff.as_bytes())?;
     }

@@ -154,6 +154,8 @@ fn a_night_is_published_with_its_differences_and_read_back() {
     assert_eq!(
         names(&published.dir),
         [
+            "baseline_CLAUDE.md",
+            "baseline_SKILL.research.md",
             "diagnostics.json",
             "manifest.json",
             "proposed_CLAUDE.diff",
@@ -357,4 +359,22 @@ fn f37_two_nights_of_a_project_do_not_run_at_once() {
     assert!(lock_project(&world.project()).is_err());
     drop(lock);
     lock_project(&world.project()).unwrap();
+}
+
+#[test]
+fn nights_of_older_releases_are_listed_and_say_why_they_cannot_be_adopted() {
+    let world = World::new();
+    world.file(
+        "project/.skillopt-sleep/staging/20260101-000000/manifest.json",
+        "{\"has_skill\": true}",
+    );
+    world.file(
+        "project/.skillopt-sleep/staging/20260101-000000/report.json",
+        "{\"night\": 4, \"n_tasks\": 2}",
+    );
+    world.file("project/.skillopt-sleep/staging/notes/manifest.json", "{}");
+    let nights = nights(&world.project()).unwrap();
+    assert_eq!(nights.len(), 1);
+    assert!(matches!(nights[0].manifest, Err(ManifestError::Version)));
+    assert_eq!(nights[0].report.as_ref().unwrap().night, 4);
 }

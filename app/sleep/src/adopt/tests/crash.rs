@@ -235,3 +235,23 @@ fn c65_a_crash_between_the_write_of_a_revert_and_its_note_is_noticed() {
     assert_eq!(read(&world.memory()), OLD);
     assert!(matches!(review(&dir).unwrap()[1].state, RowState::Reverted { .. }));
 }
+
+#[test]
+fn a_journal_of_an_older_release_is_taken_back_and_a_newer_one_refused() {
+    let world = World::new();
+    let dir = world.pair();
+    stop_at(&world, &dir, Step::Receipt, || Stop::Crash);
+    let path = dir.join(".adopt-transaction.json");
+    let mut journal: Value = serde_json::from_str(&read(&path)).unwrap();
+    journal["version"] = json!(3);
+    fs::write(&path, journal.to_string()).unwrap();
+    assert_eq!(recover(&dir, &world.places()).unwrap_err().kind(), ErrorKind::InvalidStaging);
+    journal["version"] = json!(1);
+    for target in journal["targets"].as_array_mut().unwrap() {
+        target.as_object_mut().unwrap().remove("created_dir_ids");
+    }
+    fs::write(&path, journal.to_string()).unwrap();
+    recover(&dir, &world.places()).unwrap();
+    assert_eq!(read(&world.memory()), OLD);
+    assert!(!world.managed().exists());
+}

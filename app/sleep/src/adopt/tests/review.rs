@@ -155,3 +155,25 @@ fn c68_decisions_tell_who_and_when_and_leave_out_what_never_happened() {
         [(Action::Rejected, "anna"), (Action::Adopted, "local"), (Action::Reverted, "bob")];
     assert_eq!(told, expect.map(|(action, actor)| (action, actor.to_owned())));
 }
+
+#[test]
+fn c63_the_three_texts_of_a_stale_proposal_can_be_compared() {
+    let world = World::new();
+    let dir = world.pair();
+    let row = review(&dir)
+        .unwrap()
+        .into_iter()
+        .find(|review| review.row.role == Role::Memory)
+        .unwrap()
+        .row;
+    fs::write(world.memory(), "typed\n").unwrap();
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        texts(&dir, &row),
+        Texts { baseline: text(OLD), proposed: text(NEW), live: text("typed\n") }
+    );
+    fs::write(dir.join("proposed_CLAUDE.md"), "evil\n").unwrap();
+    fs::remove_file(dir.join("baseline_CLAUDE.md")).unwrap();
+    fs::write(world.memory(), OLD).unwrap();
+    assert_eq!(texts(&dir, &row), Texts { baseline: text(OLD), proposed: None, live: text(OLD) });
+}

@@ -5,6 +5,7 @@ use crate::schedule::{
     Windows, helper_script, install_crontab, installed_in, plist, project_digest, service,
     task_names, timer, uninstall_crontab, with_job, without_all, without_project,
 };
+use proptest::prelude::*;
 use rstest::rstest;
 use std::cell::RefCell;
 use std::fs;
@@ -330,4 +331,21 @@ fn c97_powershell_literals_end_where_they_should() {
     let quote =
         Job::new(Path::new("/p"), Path::new("/s"), vec!["a\"b".to_owned()], At::USUAL).unwrap();
     assert!(matches!(helper_script(&quote), Err(JobError::Quote(_))));
+}
+
+proptest! {
+    #[test]
+    fn lines_of_a_person_survive_every_change(lines in proptest::collection::vec("[^\r\n]{0,30}", 0..8), at in 0usize..8) {
+        let mine: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let added = with_job(&mine, &job("/p")).unwrap();
+        prop_assert!(added.starts_with(&mine));
+        prop_assert_eq!(without_project(&added, Path::new("/p")).unwrap(), mine.clone());
+        // The block stands anywhere, with lines of the person after it.
+        let at = at.min(lines.len());
+        let block = &added[mine.len()..];
+        let (before, after) = lines.split_at(at);
+        let join = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let around = format!("{}{block}{}", join(before), join(after));
+        prop_assert_eq!(without_all(&around).unwrap(), mine);
+    }
 }
