@@ -11,6 +11,6 @@ pub(crate) use decide::{
     Decided, DecisionError, adopt_keys, adopt_selection, reject_night, revert_night, staging_of,
 };
 pub(crate) use models::handoff;
-pub(crate) use order::{NightOrder, NightSetup, OrderError, harvest_options, places};
+pub(crate) use order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
 pub(crate) use view::{night_detail, night_item, source_item};

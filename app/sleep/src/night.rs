@@ -184,7 +184,11 @@ pub async fn run_night(
     let evidence = place.evidence(plan, clock)?;
     let backend = backend_of(answerers, plan, number, (&evidence, watch), ctx);
     let started_ms = clock.now_ms();
-    evidence.record("cycle", "start", json!({"night": number, "project": project, "config": plan.config}));
+    evidence.record(
+        "cycle",
+        "start",
+        json!({"night": number, "project": project, "config": plan.config}),
+    );
     let work = Work { plan, state: &state, backend: &backend, evidence: &evidence, watch, ctx };
     let done = work.run(&documents, number, started_ms, clock).await;
     match done {
@@ -256,7 +260,11 @@ impl Place {
         Ok(Self::Log(log))
     }
 
-    fn evidence(&self, plan: &NightPlan, clock: &Arc<dyn Clock>) -> Result<Arc<Evidence>, NightFailure> {
+    fn evidence(
+        &self,
+        plan: &NightPlan,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Arc<Evidence>, NightFailure> {
         if !plan.config.evidence_log {
             return Ok(Arc::new(Evidence::off()));
         }
@@ -394,14 +402,16 @@ impl Work<'_> {
         };
         report.skill_groups = groups.iter().map(|group| group.report.clone()).collect();
         self.watch.stage(NightStage::Stage, "laying the proposal aside");
-        let documents = DecidedDocuments {
-            skill: documents.skill.clone(),
-            memory: documents.memory.clone(),
-        };
+        let documents =
+            DecidedDocuments { skill: documents.skill.clone(), memory: documents.memory.clone() };
         Ok(Decided { documents, outcome, groups, group_skills })
     }
 
-    fn input(&self, documents: &Documents, gathered: &Gathered) -> Result<NightInput, NightFailure> {
+    fn input(
+        &self,
+        documents: &Documents,
+        gathered: &Gathered,
+    ) -> Result<NightInput, NightFailure> {
         Ok(NightInput {
             tasks: gathered.tasks.clone(),
             skill: documents.skill_text(self.plan),

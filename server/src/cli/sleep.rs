@@ -21,7 +21,9 @@ use std::path::Path;
 pub(super) async fn run(args: SleepArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
     let env = Environment::of_process(data_dir);
     match args.command {
-        SleepCommand::Run(args) => night::run(&args.common, night::Kept::All, (data_dir, env), output).await,
+        SleepCommand::Run(args) => {
+            night::run(&args.common, night::Kept::All, (data_dir, env), output).await
+        }
         SleepCommand::DryRun(args) => {
             night::run(&args.common, night::Kept::Nothing, (data_dir, env), output).await
         }
@@ -54,7 +56,11 @@ fn order(args: &CommonArgs) -> anyhow::Result<NightOrder> {
     set("--cursor-path", "cursor_path", path(&args.cursor_path));
     set("--pi-path", "pi_path", path(&args.pi_path));
     set("--opencode-path", "opencode_path", path(&args.opencode_path));
-    set("--opencode-tool-replay", "opencode_tool_replay", args.opencode_tool_replay.then(|| json!(true)));
+    set(
+        "--opencode-tool-replay",
+        "opencode_tool_replay",
+        args.opencode_tool_replay.then(|| json!(true)),
+    );
     set("--claude-home", "claude_home", path(&args.claude_home));
     set("--codex-home", "codex_home", path(&args.codex_home));
     set("--cursor-home", "cursor_home", path(&args.cursor_home));

@@ -5,8 +5,8 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, adopt_keys, key,
-    night_detail, night_item, places, reject_night, revert_night,
+    DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, adopt_keys,
+    key, night_detail, night_item, places, reject_night, revert_night,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -252,9 +252,8 @@ impl From<NightRunError> for ApiError {
             NightRunError::Order(err) => err.into(),
             NightRunError::Models(problems) => Self::BadConfig(problems.0),
             NightRunError::Tasks(_) | NightRunError::NotReviewed(_) => Self::BadRequest(text),
-            NightRunError::Begin(BeginNightError::Store(failure)) | NightRunError::Store(failure) => {
-                failure.into()
-            }
+            NightRunError::Begin(BeginNightError::Store(failure))
+            | NightRunError::Store(failure) => failure.into(),
             NightRunError::Begin(BeginNightError::Running(_)) => Self::Conflict(text),
             NightRunError::Night(NightFailure::Target(_)) | NightRunError::Handoff(_) => {
                 Self::Conflict(text)
@@ -280,7 +279,9 @@ impl From<AdoptError> for ApiError {
         match (&err, err.kind()) {
             (AdoptError::Refused(Refusal::Changed { .. }), _) => Self::FileChanged(text),
             (_, ErrorKind::NoStaging) => Self::NotFound(text),
-            (_, ErrorKind::InvalidSelection | ErrorKind::SelectionRequired) => Self::BadRequest(text),
+            (_, ErrorKind::InvalidSelection | ErrorKind::SelectionRequired) => {
+                Self::BadRequest(text)
+            }
             (
                 _,
                 ErrorKind::InvalidStaging

@@ -2,7 +2,9 @@
 //! decision gets its row in the audit log.
 
 use crate::host::Hosting;
-use skillopt_sleep::adopt::{AdoptError, Adoption, Places, Receipt, Reverted, Selection, adopt, reject, revert};
+use skillopt_sleep::adopt::{
+    AdoptError, Adoption, Places, Receipt, Reverted, Selection, adopt, reject, revert,
+};
 use skillopt_sleep::stage::{Manifest, Role, SkillName};
 use skillopt_store::{AuditRow, StoreFailure};
 use std::path::{Path, PathBuf};

@@ -73,7 +73,7 @@ pub(super) async fn answerers(
 pub(crate) fn handoff(setup: &NightSetup) -> Handoff {
     let usual = setup.config.invoked_project.join(".skillopt-sleep-handoff");
     let dir: PathBuf = setup.config.env.handoff_dir.clone().unwrap_or(usual);
-    Handoff::new(dir, Arc::new(|text: &str| redact(text).text.into_owned()))
+    Handoff::new(dir, Arc::new(|text: &str| redact(text).text))
 }
 
 fn mixed() -> BadConfig {
@@ -107,8 +107,7 @@ async fn run_config_of(
 
 fn settings_of(role: &str, asked: &RoleBackend) -> Vec<Setting> {
     let place = format!("{role} of the night");
-    let mut settings =
-        vec![flag(&format!("model.{role}_backend"), &place, kind_of(asked.backend))];
+    let mut settings = vec![flag(&format!("model.{role}_backend"), &place, kind_of(asked.backend))];
     if !asked.model.is_empty() {
         settings.push(flag(&format!("model.{role}"), &place, &asked.model));
     }
@@ -137,13 +136,18 @@ fn paths_of(config: &Config) -> Vec<Setting> {
         ("model.opencode_path", &config.opencode_path),
     ];
     let given = paths.into_iter().filter(|(_, path)| !path.as_os_str().is_empty());
-    let mut settings: Vec<Setting> =
-        given.map(|(key, path)| flag(key, "path of the night", &path.display().to_string())).collect();
+    let mut settings: Vec<Setting> = given
+        .map(|(key, path)| flag(key, "path of the night", &path.display().to_string()))
+        .collect();
     if let Some(path) = &config.env.copilot_path {
         settings.push(flag("model.copilot_exec_path", "variable", &path.display().to_string()));
     }
     if !config.azure_endpoint.is_empty() {
-        settings.push(flag("model.azure_openai_endpoint", "azure_endpoint", &config.azure_endpoint));
+        settings.push(flag(
+            "model.azure_openai_endpoint",
+            "azure_endpoint",
+            &config.azure_endpoint,
+        ));
     }
     settings
 }

@@ -5,7 +5,9 @@ use crate::config::Environment;
 use serde_json::Value;
 use skillopt_sleep::adopt::Places;
 use skillopt_sleep::config::{Config, ConfigErrors, EnvError, Override, Sources, find_file, load};
-use skillopt_sleep::harvest::{HarvestOptions, Homes, Instant, Limits, Scope, Source, UnknownSource};
+use skillopt_sleep::harvest::{
+    HarvestOptions, Homes, Instant, Limits, Scope, Source, UnknownSource,
+};
 use skillopt_sleep::prompts::{PromptProblem, Prompts};
 use skillopt_sleep::skills::{RootPlaces, skill_roots};
 use std::collections::BTreeMap;
@@ -76,12 +78,12 @@ impl NightSetup {
             file: order.config_file.clone().or_else(|| find_file(&state_dir)),
             overrides: order.keys.clone(),
         })?;
-        config.apply_env(|name| env.get(name).map(str::to_owned))?;
+        config.apply_env(&|name| env.get(name).map(str::to_owned))?;
         let prompts = read_prompts(&config)?;
         let skill_roots = skill_roots(&RootPlaces {
             project: config.invoked_project.clone(),
             claude_home: config.claude_home.clone(),
-            configured: config.skill_root_paths(),
+            extra: config.skill_root_paths(),
         });
         Ok(Self { config, home, prompts, skill_roots })
     }
@@ -99,7 +101,9 @@ fn read_prompts(config: &Config) -> Result<Prompts, OrderError> {
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(Prompts::default()),
-        Err(err) => return Err(OrderError::Prompts(format!("cannot read {}: {err}", path.display()))),
+        Err(err) => {
+            return Err(OrderError::Prompts(format!("cannot read {}: {err}", path.display())));
+        }
     };
     let overrides: BTreeMap<String, String> = serde_json::from_str(&text)
         .map_err(|err| OrderError::Prompts(format!("{}: {err}", path.display())))?;
@@ -117,7 +121,8 @@ pub(crate) fn harvest_options(
 ) -> Result<HarvestOptions, OrderError> {
     use skillopt_sleep::config::Projects;
     let config = &setup.config;
-    let now = Instant::from_whole(now_ms).unwrap_or_else(|| Instant::from_system(std::time::SystemTime::now()));
+    let now = Instant::from_whole(now_ms)
+        .unwrap_or_else(|| Instant::from_system(std::time::SystemTime::now()));
     let max_sessions = usize::try_from(config.max_sessions()).unwrap_or(usize::MAX);
     Ok(HarvestOptions {
         sources: Source::parse(&config.transcript_source)?,
@@ -130,7 +135,9 @@ pub(crate) fn harvest_options(
                 Scope::List(list.iter().map(|path| path.display().to_string()).collect())
             }
         },
-        lookback_hours: config.lookback().map_or(0, |hours| u32::try_from(hours).unwrap_or(u32::MAX)),
+        lookback_hours: config
+            .lookback()
+            .map_or(0, |hours| u32::try_from(hours).unwrap_or(u32::MAX)),
         limits: Limits { max_sessions: Some(max_sessions), ..Limits::default() },
         negative_phrases: config.env.negative_feedback.clone(),
         positive_phrases: config.env.positive_feedback.clone(),
@@ -150,12 +157,12 @@ fn homes(setup: &NightSetup, env: &Environment) -> Homes {
         .get("XDG_DATA_HOME")
         .filter(|path| !path.is_empty())
         .map_or_else(|| setup.home.join(".local/share"), PathBuf::from);
-    let vscode_storage = given(&config.vscode_workspace_storage).map_or_else(
-        || vscode_folders(&setup.home, &config_home),
-        |folder| vec![folder],
-    );
+    let vscode_storage = given(&config.vscode_workspace_storage)
+        .map_or_else(|| vscode_folders(&setup.home, &config_home), |folder| vec![folder]);
     let opencode = given(&config.opencode_db)
-        .or_else(|| config.env.opencode_db.as_ref().map(|name| data_home.join("opencode").join(name)))
+        .or_else(|| {
+            config.env.opencode_db.as_ref().map(|name| data_home.join("opencode").join(name))
+        })
         .unwrap_or_else(|| data_home.join("opencode/opencode.db"));
     let separator = if cfg!(windows) { ';' } else { ':' };
     let workspaces = env.get("SKILLOPT_DEVIN_WORKSPACES").unwrap_or_default();
@@ -172,7 +179,9 @@ fn homes(setup: &NightSetup, env: &Environment) -> Homes {
         agent_memory: Some(setup.home.join(".agentmemory/standalone.json")),
         devin_workspaces: match workspaces {
             "" => vec![setup.project()],
-            list => list.split(separator).filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+            list => {
+                list.split(separator).filter(|path| !path.is_empty()).map(str::to_owned).collect()
+            }
         },
     }
 }
@@ -184,9 +193,7 @@ fn vscode_folders(home: &Path, config_home: &Path) -> Vec<PathBuf> {
     } else {
         config_home.to_owned()
     };
-    ["Code", "Code - Insiders"]
-        .map(|name| base.join(name).join("User/workspaceStorage"))
-        .to_vec()
+    ["Code", "Code - Insiders"].map(|name| base.join(name).join("User/workspaceStorage")).to_vec()
 }
 
 /// What the machine gives to adoptions.

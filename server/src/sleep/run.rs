@@ -10,7 +10,9 @@ use skillopt_domain::ids::NightId;
 use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_engine::ctx::RunControl;
 use skillopt_sleep::handoff::{Handoff, HandoffError};
-use skillopt_sleep::night::{Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night};
+use skillopt_sleep::night::{
+    Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
+};
 use skillopt_sleep::split::Fractions;
 use skillopt_sleep::split::SplitRule;
 use skillopt_sleep::tasks_file::{LoadedTasks, SplitChoice, TasksFileError, read_tasks_file};
@@ -106,7 +108,8 @@ impl Nights {
         let env = self.hosting.environment();
         let setup = NightSetup::read(&command.order, env)?;
         let now_ms = self.hosting.clock().now_ms();
-        let given = command.tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
+        let given =
+            command.tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
         let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
             .await
@@ -191,7 +194,13 @@ impl Nights {
     }
 
     /// Says each second how far it is, and hears whether a person asks for the end.
-    async fn beat(&self, id: &NightId, watch: &Watch, control: &RunControl, over: &CancellationToken) {
+    async fn beat(
+        &self,
+        id: &NightId,
+        watch: &Watch,
+        control: &RunControl,
+        over: &CancellationToken,
+    ) {
         let store = self.hosting.store();
         let mut harvests = watch.harvests();
         let mut ticks = tokio::time::interval(BEAT);

@@ -6,11 +6,11 @@ use skillopt_domain::api::{
     SourceItem,
 };
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::report::{DeltaStatus, SleepReport};
 use skillopt_sleep::adopt::{Decision, Receipt, Review, RowState, review};
 use skillopt_sleep::block::new_risks;
-use skillopt_sleep::edit::EditRecord;
 use skillopt_sleep::harvest::{Harvest, SourceReport};
-use skillopt_sleep::report::{DeltaStatus, SleepReport};
 use skillopt_sleep::stage::Role;
 use skillopt_sleep::task::{Check, TaskRecord};
 use skillopt_store::NightRow;
@@ -125,8 +125,8 @@ fn proposal(dir: &Path, review: &Review, edits: &[EditRecord], checks: &[Check])
         _ => String::new(),
     };
     let target = match row.role {
-        Role::Memory => skillopt_sleep::edit::Target::Memory,
-        Role::ManagedSkill | Role::Skill(_) => skillopt_sleep::edit::Target::Skill,
+        Role::Memory => Target::Memory,
+        Role::ManagedSkill | Role::Skill(_) => Target::Skill,
     };
     let is_own = matches!(row.role, Role::Skill(_));
     NightProposal {
@@ -221,7 +221,8 @@ fn read_tasks(dir: &Path) -> Vec<TaskRecord> {
 
 /// A file's text; nothing when it is missing, too large or none.
 fn read_text(path: &Path) -> String {
-    let is_fine = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST_BYTES);
+    let is_fine =
+        path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST_BYTES);
     if is_fine { fs::read_to_string(path).unwrap_or_default() } else { String::new() }
 }
 
@@ -242,10 +243,11 @@ pub(crate) fn source_item(report: &SourceReport) -> SourceItem {
         remarks => remarks.join("; "),
     };
     let mut skipped = counts(&report.skipped);
-    skipped.extend(counts(&report.refused).into_iter().map(|count| ReasonCount {
-        reason: format!("file {}", count.reason),
-        ..count
-    }));
+    skipped.extend(
+        counts(&report.refused)
+            .into_iter()
+            .map(|count| ReasonCount { reason: format!("file {}", count.reason), ..count }),
+    );
     SourceItem {
         source: report.source.to_string(),
         root: report.root.clone(),

@@ -76,11 +76,19 @@ pub struct GateTrial {
     pub blocked_by_regression: bool,
     /// Task by task.
     pub task_deltas: Vec<TaskDelta>,
+    /// Tasks that were scored with both.
+    pub n_compared: u32,
+    /// Of these, those that got better.
+    pub n_fixed: u32,
+    /// Of these, those that got worse.
+    pub n_broke: u32,
+    /// The comparison for people.
+    pub words: String,
 }
 
 from_fields! { GateTrial {
     target, baseline_score, candidate_score, accepted, blocked_by_regression;
-    or default: task_deltas
+    or default: task_deltas, n_compared, n_fixed, n_broke, words
 } }
 
 /// What became of the proposals for one skill.
@@ -165,8 +173,20 @@ pub struct SleepReport {
     pub unmatched_edits: Vec<EditRecord>,
     /// Skill by skill, when there are several.
     pub skill_groups: Vec<SkillGroupReport>,
-    /// Tokens of the night.
+    /// Tokens of the night, where reported.
     pub tokens_used: u64,
+    /// Calls whose tokens nobody reported.
+    pub unmetered_calls: u64,
+    /// Money of the night in millionths of a dollar; `None` while any call has no known price.
+    pub cost_usd_micros: Option<u64>,
+    /// Validation tasks that the baseline rests on.
+    pub n_validated: u32,
+    /// Mean gate score of the final documents on the test tasks, 0 to 1; `None` when there are none.
+    pub test_score: Option<f64>,
+    /// Test tasks that the score rests on.
+    pub n_tested: u32,
+    /// The decision in words.
+    pub decision: String,
     /// For people.
     pub notes: Vec<String>,
     /// The rule that no task may get worse was in force.
@@ -178,6 +198,7 @@ pub struct SleepReport {
 from_fields! { SleepReport {
     night;
     or default: project, started_at, ended_at, n_sessions, n_tasks, n_replayed, baseline_score, candidate_score, accepted,
-    gate_action, holdout_leaked, no_edits_reason, edits, rejected_edits, unmatched_edits, skill_groups, tokens_used, notes,
+    gate_action, holdout_leaked, no_edits_reason, edits, rejected_edits, unmatched_edits, skill_groups, tokens_used, unmetered_calls, cost_usd_micros,
+    n_validated, test_score, n_tested, decision, notes,
     gate_no_regression, gate_trials
 } }

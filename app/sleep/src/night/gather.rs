@@ -1,7 +1,7 @@
 //! From sessions to tasks with their splits: harvest, mining, choice. Calls the optimizer where the config says so.
 
 use super::{Documents, NightFailure, TaskSource, Work, options};
-use crate::backend::{BackendError, Backend, Draw, Phase, TextQuestion};
+use crate::backend::{Backend, BackendError, Draw, Phase, TextQuestion};
 use crate::consolidate::NightError;
 use crate::digest::SessionDigest;
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
@@ -51,7 +51,9 @@ impl Work<'_> {
         let chosen = self.choose(mined, documents);
         if !chosen.left_out.is_empty() {
             let n = chosen.left_out.len();
-            notes.push(format!("{n} tasks were left for another night: there are more than a night takes"));
+            notes.push(format!(
+                "{n} tasks were left for another night: there are more than a night takes"
+            ));
             wait_for_untreated(&mut found, &chosen);
         }
         let mut tasks = chosen.tasks;
@@ -147,7 +149,9 @@ impl Work<'_> {
             notes.push(format!("the miner's answers on {n_failed} sessions could not be used"));
         }
         if tasks.is_empty() && !digests.is_empty() {
-            notes.push("the miner found no task that can be scored; tasks were found by rules".to_owned());
+            notes.push(
+                "the miner found no task that can be scored; tasks were found by rules".to_owned(),
+            );
             tasks = mine_heuristically(digests);
         }
         Ok(merge_tasks(tasks))
@@ -158,8 +162,7 @@ impl Work<'_> {
         let is_aimed = !config.target_skill_path.as_os_str().is_empty()
             && config.target_task_filter
             && !documents.skill.text.is_empty();
-        let terms =
-            is_aimed.then(|| TargetTerms::of(&documents.skill.path, &documents.skill.text));
+        let terms = is_aimed.then(|| TargetTerms::of(&documents.skill.path, &documents.skill.text));
         let most = usize::try_from(config.max_tasks_per_night).unwrap_or(usize::MAX);
         choose_tasks(tasks, terms.as_ref(), most)
     }

@@ -1,6 +1,8 @@
 //! What is kept of a night: the staging folder, the state, and an adoption at once where the config says so.
 
-use super::{Decided, Finished, NightFailure, NightPlan, NightResult, Place, adopt_at_once, is_gated};
+use super::{
+    Decided, Finished, NightFailure, NightPlan, NightResult, Place, adopt_at_once, is_gated,
+};
 use crate::block::new_risks;
 use crate::config::Config;
 use crate::edit::EditRecord;
@@ -247,7 +249,8 @@ fn adopt_if_asked(
         return;
     }
     if !is_gated(&plan.config) {
-        "the gate is off: what nothing was validated on is not adopted at once".clone_into(&mut result.not_adopted);
+        "the gate is off: what nothing was validated on is not adopted at once"
+            .clone_into(&mut result.not_adopted);
     } else if !risks.is_empty() {
         result.not_adopted = format!("a person has to look first: {}", risks.join("; "));
     } else {

@@ -118,7 +118,9 @@ fn words(phase: Phase) -> (NightStage, &'static str) {
         Phase::Mine => (NightStage::Mine, "reading sessions"),
         Phase::BaselineVal => (NightStage::Replay, "measuring the live documents"),
         Phase::Train => (NightStage::Replay, "trying the training tasks"),
-        Phase::TrainPostSkill => (NightStage::Replay, "trying the training tasks with the new skill"),
+        Phase::TrainPostSkill => {
+            (NightStage::Replay, "trying the training tasks with the new skill")
+        }
         Phase::TrialSkill => (NightStage::Consolidate, "measuring the candidate skill"),
         Phase::TrialMemory => (NightStage::Consolidate, "measuring the candidate memory"),
         Phase::FinalVal => (NightStage::Consolidate, "measuring the end anew"),

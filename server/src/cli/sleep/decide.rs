@@ -7,7 +7,8 @@ use crate::cli::output::Output;
 use crate::config::Environment;
 use crate::host::Hosting;
 use crate::sleep::{
-    DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night, staging_of, Decided,
+    Decided, DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night,
+    staging_of,
 };
 use serde_json::{Value, json};
 use skillopt_sleep::adopt::{AdoptError, Receipt, Selection};
@@ -122,8 +123,7 @@ fn failed(output: &Output, is_json: bool, err: &DecisionError) -> Exit {
     };
     let kind = err.kind();
     if is_json {
-        let mut value =
-            json!({"ok": false, "error": kind.as_str(), "message": err.to_string()});
+        let mut value = json!({"ok": false, "error": kind.as_str(), "message": err.to_string()});
         if let AdoptError::SelectionRequired { available } = err {
             value["available_skills"] = json!(available);
         }
@@ -170,7 +170,9 @@ pub(super) async fn revert(
             Err(exit) => return Ok(exit),
         };
     let done = match dir {
-        Ok(dir) => revert_night(&hosting, &dir, &places(&setup), ACTOR).await.map(|done| (dir, done)),
+        Ok(dir) => {
+            revert_night(&hosting, &dir, &places(&setup), ACTOR).await.map(|done| (dir, done))
+        }
         Err(err) => Err(err.into()),
     };
     hosting.store().close().await;
@@ -179,8 +181,7 @@ pub(super) async fn revert(
         Ok((dir, _)) => (dir, Vec::new()),
         Err(err) => return Ok(failed(output, common.json, &err)),
     };
-    let paths: Vec<&Path> =
-        reverted.iter().map(|one| one.receipt.live_path.as_path()).collect();
+    let paths: Vec<&Path> = reverted.iter().map(|one| one.receipt.live_path.as_path()).collect();
     if common.json {
         let value = json!({"ok": true, "staging_dir": dir, "restored_paths": paths});
         output.line(&value.to_string());

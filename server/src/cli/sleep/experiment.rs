@@ -57,7 +57,8 @@ pub(super) async fn run(
 }
 
 fn tell(report: &ProofReport, output: &Output) {
-    let score = |value: Option<f64>| value.map_or("not measured".to_owned(), |value| format!("{value:.4}"));
+    let score =
+        |value: Option<f64>| value.map_or("not measured".to_owned(), |value| format!("{value:.4}"));
     output.line(&format!(
         "{} (simulated): held-out {} -> {} over {} tasks in {} nights",
         report.persona,

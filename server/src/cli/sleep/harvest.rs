@@ -19,7 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let read = NightSetup::read(&order(common)?, env).and_then(|setup| found(&setup, env).map(|it| (setup, it)));
+    let read = NightSetup::read(&order(common)?, env)
+        .and_then(|setup| found(&setup, env).map(|it| (setup, it)));
     let (setup, harvest) = match read {
         Ok(read) => read,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
@@ -31,8 +32,14 @@ pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> any
         } else {
             for session in &sessions {
                 output.line(&format!("{} ({} masked)", session.session, session.masked));
-                session.prompts.iter().for_each(|text| output.line(&format!("  > {}", one_line(text))));
-                session.finals.iter().for_each(|text| output.line(&format!("  < {}", one_line(text))));
+                session
+                    .prompts
+                    .iter()
+                    .for_each(|text| output.line(&format!("  > {}", one_line(text))));
+                session
+                    .finals
+                    .iter()
+                    .for_each(|text| output.line(&format!("  < {}", one_line(text))));
             }
         }
         return Ok(Exit::Done);
@@ -71,7 +78,8 @@ fn found(setup: &NightSetup, env: &Environment) -> Result<Harvest, OrderError> {
 fn tasks_of(setup: &NightSetup, harvest: &Harvest) -> anyhow::Result<Vec<TaskRecord>> {
     let config = &setup.config;
     let most = usize::try_from(config.max_tasks_per_night).unwrap_or(usize::MAX);
-    let mut tasks = choose_tasks(merge_tasks(mine_heuristically(&harvest.digests)), None, most).tasks;
+    let mut tasks =
+        choose_tasks(merge_tasks(mine_heuristically(&harvest.digests)), None, most).tasks;
     let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
         .context("val_fraction and test_fraction")?;
     let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
@@ -83,7 +91,11 @@ fn tell(file: &TasksFile, harvest: &Harvest, args: &HarvestArgs, output: &Output
     for source in &harvest.sources {
         let item = source_item(source);
         let counted = |counts: &[ReasonCount]| {
-            counts.iter().map(|one| format!("{} {}", one.n, one.reason)).collect::<Vec<_>>().join(", ")
+            counts
+                .iter()
+                .map(|one| format!("{} {}", one.n, one.reason))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let mut line = format!(
             "{}: {} of {} sessions in {} files",

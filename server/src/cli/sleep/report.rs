@@ -80,7 +80,9 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
         Some(dir) if result.adopted.is_empty() => {
             output.line(&format!("staged: {}", dir.display()));
             if report.accepted || !result.staged_skills.is_empty() {
-                output.line("look: skillopt sleep diff; then: skillopt sleep adopt, or reject --reason");
+                output.line(
+                    "look: skillopt sleep diff; then: skillopt sleep adopt, or reject --reason",
+                );
             }
         }
         Some(dir) => output.line(&format!("staged: {}", dir.display())),

@@ -15,7 +15,11 @@ use skillopt_sleep::schedule::{
 };
 use std::path::PathBuf;
 
-pub(super) fn schedule(args: &ScheduleArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+pub(super) fn schedule(
+    args: &ScheduleArgs,
+    env: &Environment,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let common = &args.common;
     // What could not run at night is refused by day.
     let setup = match NightSetup::read(&order(common)?, env) {
@@ -24,10 +28,13 @@ pub(super) fn schedule(args: &ScheduleArgs, env: &Environment, output: &Output) 
     };
     let program = std::env::current_exe().context("finding this program")?;
     let at = At::new(args.hour.into(), args.minute.into())?;
-    let job = match Job::new(&setup.config.invoked_project, &program, night_args(&setup, common), at) {
-        Ok(job) => job,
-        Err(err) => return Ok(refuse(output, common.json, "cannot_schedule", &err.to_string())),
-    };
+    let job =
+        match Job::new(&setup.config.invoked_project, &program, night_args(&setup, common), at) {
+            Ok(job) => job,
+            Err(err) => {
+                return Ok(refuse(output, common.json, "cannot_schedule", &err.to_string()));
+            }
+        };
     let with = args.with.unwrap_or_else(usual);
     if args.print {
         output.line(&text_of(with, &job)?);
@@ -94,11 +101,10 @@ fn install(with: SchedulerArg, job: &Job, setup: &NightSetup) -> Result<(), Inst
         SchedulerArg::Cron => install_crontab(job, &setup.config.state_dir, &SystemCommands),
         SchedulerArg::Systemd => Systemd { unit_dir: setup.home.join(".config/systemd/user") }
             .install(job, &SystemCommands),
-        SchedulerArg::Launchd => Launchd {
-            agent_dir: setup.home.join("Library/LaunchAgents"),
-            uid: user_number(),
+        SchedulerArg::Launchd => {
+            Launchd { agent_dir: setup.home.join("Library/LaunchAgents"), uid: user_number() }
+                .install(job, &SystemCommands)
         }
-        .install(job, &SystemCommands),
         SchedulerArg::Windows => Windows.install(job, &SystemCommands),
     }
 }

@@ -12,7 +12,11 @@ use skillopt_sleep::adopt::{RowState, review};
 use skillopt_sleep::stage::{Night, Role, latest, nights as staged_nights};
 use skillopt_sleep::state::{State, StateFile};
 
-pub(super) fn status(args: &CommonArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+pub(super) fn status(
+    args: &CommonArgs,
+    env: &Environment,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let setup = match NightSetup::read(&order(args)?, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, args.json, &err)),
@@ -44,9 +48,10 @@ fn status_json(
     let history = state.history_of(&setup.project());
     let tail: Vec<_> = history.iter().rev().take(5).rev().collect();
     let rows = night.map(|night| skills_of(night)).unwrap_or_default();
-    let has_managed = night.and_then(|night| night.manifest.as_ref().ok()).is_some_and(|manifest| {
-        manifest.rows.iter().any(|row| matches!(row.role, Role::ManagedSkill | Role::Memory))
-    });
+    let has_managed =
+        night.and_then(|night| night.manifest.as_ref().ok()).is_some_and(|manifest| {
+            manifest.rows.iter().any(|row| matches!(row.role, Role::ManagedSkill | Role::Memory))
+        });
     let mut value = json!({
         "night": history.last().map_or(0, |row| row.night),
         "state_path": path,
@@ -130,7 +135,11 @@ fn decisions(night: &Night) -> Vec<(String, String)> {
     }
 }
 
-pub(super) fn nights(args: &CommonArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
+pub(super) fn nights(
+    args: &CommonArgs,
+    env: &Environment,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let setup = match NightSetup::read(&order(args)?, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, args.json, &err)),
@@ -147,7 +156,8 @@ pub(super) fn nights(args: &CommonArgs, env: &Environment, output: &Output) -> a
     for night in &nights {
         let report = night.report.as_ref();
         let number = report.map_or(0, |report| report.night);
-        let score = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+        let score =
+            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
         let scores = report.map_or_else(String::new, |report| {
             format!("{} -> {}", score(report.baseline_score), score(report.candidate_score))
         });

@@ -15,8 +15,11 @@ fn flags_become_keys_of_the_config_under_their_own_name() {
         ..CommonArgs::default()
     };
     let order = order(&args).expect("an order");
-    let keys: Vec<_> =
-        order.keys.iter().map(|key| (key.flag.as_str(), key.key.as_str(), key.value.clone())).collect();
+    let keys: Vec<_> = order
+        .keys
+        .iter()
+        .map(|key| (key.flag.as_str(), key.key.as_str(), key.value.clone()))
+        .collect();
     assert_eq!(
         keys,
         [
@@ -33,7 +36,12 @@ fn flags_become_keys_of_the_config_under_their_own_name() {
 fn another_home_of_the_agent_is_another_state_of_nights() {
     let args = CommonArgs { claude_home: Some("/x/.claude".into()), ..CommonArgs::default() };
     let order = order(&args).expect("an order");
-    assert!(order.keys.iter().any(|key| key.key == "state_dir" && key.value == json!("/x/.skillopt-sleep")));
+    assert!(
+        order
+            .keys
+            .iter()
+            .any(|key| key.key == "state_dir" && key.value == json!("/x/.skillopt-sleep"))
+    );
 }
 
 #[test]
