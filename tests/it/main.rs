@@ -17,6 +17,7 @@ mod layers;
 mod load;
 mod modes;
 mod money;
+mod nights;
 mod origins;
 mod prompts;
 mod python_resume;

@@ -79,6 +79,8 @@ impl NightSetup {
             overrides: order.keys.clone(),
         })?;
         config.apply_env(&|name| env.get(name).map(str::to_owned))?;
+        // Joined paths may end in a slash; what names a project must not.
+        config.invoked_project = config.invoked_project.components().collect();
         let prompts = read_prompts(&config)?;
         let skill_roots = skill_roots(&RootPlaces {
             project: config.invoked_project.clone(),

@@ -1,0 +1,357 @@
+//! Nights as a person has them: from sessions of an agent to a proposal, to live files, and back. Models are scripted
+//! servers on loopback, or the simulation.
+
+use crate::binary::{Said, command};
+use crate::fake_server::{FakeServer, Seen};
+use anyhow::{Context, ensure};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The rule that the scripted optimizer proposes, and that its target follows.
+const RULE: &str = "End every answer with the line: checked and done.";
+const MARK: &str = "checked and done";
+
+/// A home with sessions of Claude Code, a project, and the folder of the program's own data.
+struct House {
+    dir: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> anyhow::Result<Self> {
+        let house = Self { dir: tempfile::tempdir()? };
+        std::fs::create_dir_all(house.project())?;
+        Ok(house)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    fn skill(&self) -> PathBuf {
+        self.home().join(".claude/skills/skillopt-sleep-learned/SKILL.md")
+    }
+
+    /// A session in which the person asked for one thing and said that it was wrong.
+    fn add_session(&self, number: u32) -> anyhow::Result<()> {
+        let folder = self.home().join(".claude/projects/work");
+        std::fs::create_dir_all(&folder)?;
+        let project = self.project().canonicalize()?;
+        let record = |kind: &str, minute: u32, text: String| {
+            json!({
+                "type": kind, "cwd": project, "sessionId": format!("s{number}"), "gitBranch": "main",
+                "timestamp": format!("2026-01-02T03:{minute:02}:00.000Z"),
+                "uuid": format!("{number}-{minute}"),
+                "message": {"role": kind, "content": text},
+            })
+            .to_string()
+        };
+        let lines = [
+            record(
+                "user",
+                1,
+                format!("Write the release notes of module number {number} for the team"),
+            ),
+            record("assistant", 2, format!("Here are the notes of module {number}.")),
+            record("user", 3, "That is still not working, you forgot the closing line.".to_owned()),
+            record("assistant", 4, "I added it.".to_owned()),
+        ];
+        std::fs::write(folder.join(format!("s{number}.jsonl")), lines.join("\n") + "\n")?;
+        Ok(())
+    }
+
+    fn sleep(&self, words: &[&str]) -> anyhow::Result<Said> {
+        let mut command = command(&self.dir.path().join("data"));
+        command
+            .env("HOME", self.home())
+            .arg("sleep")
+            .args(words)
+            .arg("--project")
+            .arg(self.project());
+        Ok(command.output().context("running skillopt")?.into())
+    }
+
+    fn night(&self, url: &str, more: &[&str]) -> anyhow::Result<Value> {
+        let address = format!("model.openai_compatible_base_url={url}");
+        let mut words = vec![
+            "run",
+            "--backend",
+            "openai_compatible",
+            "--model",
+            "fake",
+            "--lookback-hours",
+            "0",
+            "--json",
+            "--cfg-options",
+            "model.send_skillopt_headers=true",
+            &address,
+        ];
+        words.extend(more);
+        let said = self.sleep(&words)?;
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        Ok(serde_json::from_str(&said.out)?)
+    }
+}
+
+/// A server whose target follows the rule once it stands in what it is told, and whose optimizer proposes it.
+fn scripted() -> FakeServer {
+    FakeServer::with(
+        Duration::ZERO,
+        Arc::new(|seen, _| Some((StatusCode::OK, reply(&answer(seen))))),
+    )
+}
+
+fn answer(seen: &Seen) -> String {
+    let text = seen.body["messages"].to_string();
+    match seen.purpose.as_str() {
+        "mine" => {
+            let at = text.find("module number ").map_or(0, |at| at + "module number ".len());
+            let number: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
+            json!([{
+                "intent": format!("Write the release notes of module number {number} for the team"),
+                "checks": [{"op": "contains", "arg": MARK}],
+                "satisfied": false,
+            }])
+            .to_string()
+        }
+        "reflect" => {
+            json!([{"op": "add", "content": RULE, "anchor": "", "rationale": "it is missing"}])
+                .to_string()
+        }
+        _ if text.contains(RULE) => format!("The notes. {MARK}"),
+        _ => "The notes.".to_owned(),
+    }
+}
+
+fn reply(text: &str) -> Value {
+    json!({
+        "id": "1", "object": "chat.completion", "model": "fake",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    })
+}
+
+#[test]
+fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=8).try_for_each(|number| house.add_session(number))?;
+    let server = scripted();
+    let night = house.night(&server.url, &[])?;
+    assert_eq!((&night["n_sessions"], &night["n_tasks"]), (&json!(8), &json!(8)), "{night}");
+    assert_eq!(
+        (&night["accepted"], &night["gate_action"]),
+        (&json!(true), &json!("accept_new_best")),
+        "{night}"
+    );
+    assert_eq!((&night["baseline"], &night["candidate"]), (&json!(0.0), &json!(1.0)), "{night}");
+    ensure!(night["n_validated"].as_u64() > Some(0), "{night}");
+    ensure!(!house.skill().exists(), "nothing is live before a person adopts");
+
+    let diff = house.sleep(&["diff"])?;
+    ensure!(diff.out.contains(RULE), "{}", diff.out);
+    let adopted = house.sleep(&["adopt", "--json"])?;
+    ensure!(adopted.code == 0, "{} {}", adopted.out, adopted.err);
+    let live = std::fs::read_to_string(house.skill())?;
+    ensure!(
+        live.contains(RULE) && live.starts_with("---\nname: skillopt-sleep-learned\n"),
+        "{live}"
+    );
+    let again = house.sleep(&["adopt", "--json"])?;
+    assert_eq!(again.code, 2, "what is adopted cannot be adopted twice: {}", again.out);
+
+    let reverted = house.sleep(&["revert"])?;
+    ensure!(reverted.code == 0, "{}", reverted.err);
+    ensure!(!house.skill().exists(), "there was no file before");
+    ensure!(!house.project().join("CLAUDE.md").exists(), "no empty memory is made");
+    Ok(())
+}
+
+#[test]
+fn c06_the_second_night_mines_nothing_from_the_first_ones_calls() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=6).try_for_each(|number| house.add_session(number))?;
+    let server = scripted();
+    house.night(&server.url, &[])?;
+    let n_calls = server.seen().len();
+    let second = house.night(&server.url, &[])?;
+    assert_eq!((&second["n_sessions"], &second["n_tasks"]), (&json!(0), &json!(0)), "{second}");
+    assert_eq!(server.seen().len(), n_calls, "a night without sessions calls nobody");
+    house.add_session(7)?;
+    let third = house.night(&server.url, &[])?;
+    assert_eq!(third["n_sessions"], 1, "what is new is taken: {third}");
+    Ok(())
+}
+
+#[test]
+fn a_dry_run_keeps_nothing_and_the_night_after_it_pays_for_nothing_again() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=6).try_for_each(|number| house.add_session(number))?;
+    let server = scripted();
+    let address = format!("model.openai_compatible_base_url={}", server.url);
+    let words = [
+        "dry-run",
+        "--backend",
+        "openai_compatible",
+        "--model",
+        "fake",
+        "--lookback-hours",
+        "0",
+        "--json",
+        "--cfg-options",
+        "model.send_skillopt_headers=true",
+        &address,
+    ];
+    let dry = house.sleep(&words)?;
+    ensure!(dry.code == 0, "{}", dry.err);
+    let dry: Value = serde_json::from_str(&dry.out)?;
+    assert_eq!(dry["accepted"], true, "{dry}");
+    ensure!(!house.project().join(".skillopt-sleep").exists(), "no folder in the project");
+    ensure!(!house.home().join(".skillopt-sleep/state.json").exists(), "no state");
+    let n_calls = server.seen().len();
+    let night = house.night(&server.url, &[])?;
+    assert_eq!(night["accepted"], true, "{night}");
+    assert_eq!(server.seen().len(), n_calls, "its questions were answered in the dry run");
+    Ok(())
+}
+
+#[test]
+fn c63_a_live_file_that_changed_after_the_night_is_not_written() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=6).try_for_each(|number| house.add_session(number))?;
+    let server = scripted();
+    house.night(&server.url, &[])?;
+    let skill = house.skill();
+    std::fs::create_dir_all(skill.parent().context("a folder")?)?;
+    std::fs::write(&skill, "mine\n")?;
+    let said = house.sleep(&["adopt", "--json"])?;
+    assert_eq!(said.code, 2, "{}", said.out);
+    let value: Value = serde_json::from_str(&said.out)?;
+    assert_eq!(value["error"], "adoption_refused", "{value}");
+    assert_eq!(std::fs::read_to_string(&skill)?, "mine\n");
+    Ok(())
+}
+
+#[test]
+fn f18_a_target_that_cannot_be_adopted_is_refused_before_any_call() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    std::fs::write(house.project().join("NOTES.md"), "notes\n")?;
+    let server = scripted();
+    let address = format!("model.openai_compatible_base_url={}", server.url);
+    let said = house.sleep(&[
+        "run",
+        "--backend",
+        "openai_compatible",
+        "--model",
+        "fake",
+        "--json",
+        "--target-skill-path",
+        "NOTES.md",
+        "--cfg-options",
+        &address,
+    ])?;
+    assert_eq!(said.code, 1, "{}", said.out);
+    let value: Value = serde_json::from_str(&said.out)?;
+    assert_eq!(value["error"], "staging_refused", "{value}");
+    assert_eq!(server.seen().len(), 0, "nothing was called");
+    Ok(())
+}
+
+#[test]
+fn f19_a_mistyped_backend_is_an_error_and_never_the_simulation() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let said = house.sleep(&["run", "--backend", "claud", "--json"])?;
+    assert_eq!(said.code, 2, "{}", said.out);
+    ensure!(said.out.contains("do you mean `claude`"), "{}", said.out);
+    Ok(())
+}
+
+#[test]
+fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let file = house.dir.path().join("tasks.json");
+    let path = file.to_str().context("UTF-8")?;
+    let said = house.sleep(&["harvest", "--lookback-hours", "0", "--output", path])?;
+    ensure!(said.code == 0, "{}", said.err);
+    let server = scripted();
+    let address = format!("model.openai_compatible_base_url={}", server.url);
+    let words = [
+        "run",
+        "--backend",
+        "openai_compatible",
+        "--model",
+        "fake",
+        "--tasks-file",
+        path,
+        "--json",
+        "--cfg-options",
+        &address,
+    ];
+    let refused = house.sleep(&words)?;
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert_eq!(server.seen().len(), 0, "nothing was called");
+    let reviewed =
+        std::fs::read_to_string(&file)?.replace("\"reviewed\": false", "\"reviewed\": true");
+    std::fs::write(&file, reviewed)?;
+    let said = house.sleep(&words)?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    ensure!(!server.seen().is_empty(), "reviewed tasks are performed");
+    Ok(())
+}
+
+#[test]
+fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let words = ["run", "--backend", "handoff", "--lookback-hours", "0", "--json"];
+    let mut rounds = 0;
+    let night = loop {
+        let said = house.sleep(&words)?;
+        if said.code == 0 {
+            break serde_json::from_str::<Value>(&said.out)?;
+        }
+        assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+        rounds += 1;
+        ensure!(rounds < 12, "it goes on for ever: {}", said.out);
+        answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
+    };
+    ensure!(rounds > 1, "mining, replay and reflection are rounds of their own");
+    assert_eq!(night["accepted"], true, "{night}");
+    let staged = std::fs::read_dir(house.project().join(".skillopt-sleep/staging"))?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+        .count();
+    assert_eq!(staged, 1, "f16: rounds leave no folders behind");
+    Ok(())
+}
+
+/// Answers every pending prompt as the scripted server would.
+fn answer_all(dir: &Path) -> anyhow::Result<()> {
+    let pending: Value = serde_json::from_str(&std::fs::read_to_string(dir.join("pending.json"))?)?;
+    for asked in pending["pending"].as_array().context("a list")? {
+        let prompt = asked["prompt"].as_str().context("a prompt")?;
+        let purpose = if prompt.contains("find tasks in it") {
+            "mine"
+        } else if prompt.contains("propose at most") {
+            "reflect"
+        } else {
+            "qa"
+        };
+        let seen = Seen {
+            purpose: purpose.to_owned(),
+            phase: String::new(),
+            place: String::new(),
+            key: String::new(),
+            body: json!({"messages": [{"role": "user", "content": prompt}]}),
+        };
+        std::fs::write(asked["answer_file"].as_str().context("a file")?, answer(&seen))?;
+    }
+    Ok(())
+}
