@@ -2,6 +2,7 @@
 //! in a digest is data of strangers: it goes into prompts behind bars, and what comes back is checked. Calls no model:
 //! who mines passes in how to ask one.
 
+mod choose;
 mod clean;
 mod heuristic;
 mod merge;
@@ -12,8 +13,9 @@ mod recur;
 mod slash;
 mod target;
 
+pub use choose::{ChosenTasks, choose_tasks};
 pub use heuristic::mine_heuristically;
-pub use merge::merge_tasks;
+pub use merge::{agreed_hints, merge_tasks};
 pub use model::{AskMiner, ModelMined, mine_with_model};
 pub use prompt::{MINER_PROMPT, miner_prompt};
 pub use read::{DropReason, Dropped, MinedReply, read_miner_reply};

@@ -115,6 +115,13 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
+    /// The checks of its judge, as far as they have the form of checks. For scoring there is `judge::Judge`.
+    #[must_use]
+    pub fn checks(&self) -> Vec<Check> {
+        let checks = self.judge.get("checks").and_then(serde_json::Value::as_array);
+        checks.into_iter().flatten().filter_map(|check| Check::deserialize(check).ok()).collect()
+    }
+
     /// It was asked by a person, so it may validate and test.
     #[must_use]
     pub fn is_real(&self) -> bool {

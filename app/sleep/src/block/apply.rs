@@ -1,7 +1,7 @@
 //! Edits on the block: what each of them does, and why not.
 
 use super::entry::{Entry, likeness, split_content};
-use super::layout::holds_marker;
+use super::layout::{START, holds_marker};
 use super::{Block, BlockDamage, fence, write};
 use crate::edit::{EditOp, EditRecord};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub enum EditStatus {
     ContainsMarker,
     /// An entry would be longer than [`MAX_ENTRY_CHARS`].
     TooLong,
-    /// It opens a code fence that it does not close.
+    /// It opens a code fence or a comment that it does not close.
     BrokenMarkdown,
 }
 
@@ -76,7 +76,8 @@ impl AppliedEdits {
 /// document when there is none, in the document's own line ends. A document that no edit changes is returned as it was.
 ///
 /// # Errors
-/// [`BlockDamage`] when the document's markers do not pair up; nothing is applied then.
+/// [`BlockDamage`] when the document's markers do not pair up, or the block could not be found again; nothing is applied
+/// then.
 pub fn apply_edits(text: &str, edits: &[EditRecord]) -> Result<AppliedEdits, BlockDamage> {
     let block = Block::of(text)?;
     let eol = Eol::dominant(text);
@@ -88,7 +89,21 @@ pub fn apply_edits(text: &str, edits: &[EditRecord]) -> Result<AppliedEdits, Blo
         Some(block) => write::into_block(text, &block, &entries, eol),
         None => write::new_block(text, &entries, eol),
     };
-    Ok(AppliedEdits { text, statuses })
+    let written = AppliedEdits { text, statuses };
+    if written.has_changes() {
+        check_is_found_again(&written.text, &entries)?;
+    }
+    Ok(written)
+}
+
+/// A code fence that the document leaves open can swallow the markers together with a fence in an entry.
+fn check_is_found_again(text: &str, entries: &[Entry]) -> Result<(), BlockDamage> {
+    let is_found = matches!(Block::of(text), Ok(Some(block)) if block.entries == entries);
+    if is_found {
+        Ok(())
+    } else {
+        Err(BlockDamage::OpenFence { line: fence::line_over(text, START) })
+    }
 }
 
 fn apply(entries: &mut Vec<Entry>, edit: &EditRecord, eol: Eol) -> EditStatus {
@@ -115,7 +130,9 @@ fn apply(entries: &mut Vec<Entry>, edit: &EditRecord, eol: Eol) -> EditStatus {
 fn refusal(content: &str) -> Option<EditStatus> {
     if content.chars().count() > MAX_ENTRY_CHARS {
         Some(EditStatus::TooLong)
-    } else if fence::has_open(content) {
+    } else if fence::has_open(content)
+        || content.matches("<!--").count() > content.matches("-->").count()
+    {
         Some(EditStatus::BrokenMarkdown)
     } else {
         None

@@ -9,6 +9,17 @@ pub(super) fn closed(text: &str) -> Vec<Range<usize>> {
     scan(text).0
 }
 
+/// The line, from 1, of the fence that swallows a marker line; that of the marker when none does.
+pub(super) fn line_over(text: &str, marker: &str) -> usize {
+    let number = |offset: usize| lines(text).take_while(|line| line.full.end <= offset).count() + 1;
+    let starts: Vec<usize> = lines(text)
+        .filter(|line| text[line.content.clone()].trim() == marker)
+        .map(|line| line.full.start)
+        .collect();
+    let over = closed(text).into_iter().find(|fence| starts.iter().any(|at| fence.contains(at)));
+    number(over.map_or(starts.first().copied().unwrap_or(0), |fence| fence.start))
+}
+
 /// A fence is opened and never closed.
 pub(super) fn has_open(text: &str) -> bool {
     scan(text).1

@@ -2,7 +2,7 @@
 //! code fence is text about markers.
 
 use super::fence;
-use skillopt_domain::skill::{Region, lines};
+use skillopt_domain::skill::{Line, Region, lines};
 use std::ops::Range;
 
 /// The line that opens the learned block.
@@ -40,6 +40,14 @@ pub enum BlockDamage {
         line: usize,
         /// The marker.
         marker: &'static str,
+    },
+    /// The block would be code.
+    #[error(
+        "line {line}: the code fence that starts here is never closed; close it above the learned block"
+    )]
+    OpenFence {
+        /// From 1.
+        line: usize,
     },
     /// There are two learned blocks.
     #[error("line {line}: a second learned block starts here; join both into one by hand")]
@@ -81,53 +89,74 @@ fn pairs() -> [(&'static str, &'static str); 3] {
     [(START, END), Region::SlowUpdate.markers(), Region::Appendix.markers()]
 }
 
+/// A marker that counts.
+#[derive(Debug)]
+struct Marker {
+    /// From 1.
+    line: usize,
+    text: &'static str,
+    is_start: bool,
+    /// The start marker of its region, whichever of the two it is.
+    region: &'static str,
+    /// The line without byte order mark and line end.
+    content: Range<usize>,
+    /// The line with everything.
+    full: Range<usize>,
+}
+
 /// Finds the learned block, and looks at all marked regions on the way.
 pub(super) fn find_learned(text: &str) -> Result<Option<Span>, BlockDamage> {
-    let fences = fence::closed(text);
-    let mut open: Option<(usize, &'static str, &'static str, usize, usize)> = None;
+    let mut open: Option<Marker> = None;
     let mut found: Option<Span> = None;
-    for (at, line) in lines(text).enumerate() {
-        let number = at + 1;
-        let visible = text[line.content.clone()].trim_start_matches('\u{feff}');
-        let first_byte = line.content.end - visible.len();
-        let content = visible.trim();
-        if !content.starts_with("<!--")
-            || fences.iter().any(|fence| fence.contains(&line.full.start))
-        {
-            continue;
-        }
-        let Some((start, end)) = pairs().into_iter().find(|(s, e)| content == *s || content == *e)
-        else {
-            continue;
-        };
+    for marker in markers(text) {
+        let (line, name) = (marker.line, marker.text);
         match open.take() {
-            None if content == end => {
-                return Err(BlockDamage::Unopened { line: number, marker: end });
+            None if !marker.is_start => return Err(BlockDamage::Unopened { line, marker: name }),
+            None if marker.region == START && found.is_some() => {
+                return Err(BlockDamage::Second { line });
             }
-            None if start == START && found.is_some() => {
-                return Err(BlockDamage::Second { line: number });
+            None => open = Some(marker),
+            Some(start) if start.region != marker.region => {
+                return Err(BlockDamage::Nested { line, marker: name });
             }
-            None => open = Some((number, start, end, first_byte, line.full.end)),
-            Some((_, _, wanted, first, inner)) if content == wanted => {
-                if wanted == END {
-                    // Blanks before the end marker belong to its line, so the inside is whole lines.
-                    found = Some(Span {
-                        outer: first..line.content.end,
-                        inner: inner..line.full.start,
-                    });
-                }
+            Some(start) if marker.is_start => {
+                return Err(BlockDamage::Unclosed { line: start.line, marker: start.text });
             }
-            Some((opened, marker, ..)) if content == start && start == marker => {
-                return Err(BlockDamage::Unclosed { line: opened, marker });
+            Some(start) if marker.region == START => {
+                // Blanks before the end marker belong to its line, so the inside is whole lines.
+                let outer = start.content.start..marker.content.end;
+                found = Some(Span { outer, inner: start.full.end..marker.full.start });
             }
-            Some(_) => {
-                let marker = if content == start { start } else { end };
-                return Err(BlockDamage::Nested { line: number, marker });
-            }
+            Some(_) => {}
         }
     }
     match open {
-        Some((line, marker, ..)) => Err(BlockDamage::Unclosed { line, marker }),
+        Some(start) => Err(BlockDamage::Unclosed { line: start.line, marker: start.text }),
         None => Ok(found),
     }
+}
+
+fn markers(text: &str) -> Vec<Marker> {
+    let fences = fence::closed(text);
+    let is_code = |at: usize| fences.iter().any(|fence| fence.contains(&at));
+    let marker = |(at, line): (usize, Line)| {
+        let visible = text[line.content.clone()].trim_start_matches('\u{feff}');
+        let content = visible.trim();
+        let (start, end) =
+            pairs().into_iter().find(|(start, end)| content == *start || content == *end)?;
+        let is_start = content == start;
+        Some(Marker {
+            line: at + 1,
+            text: if is_start { start } else { end },
+            is_start,
+            region: start,
+            content: line.content.end - visible.len()..line.content.end,
+            full: line.full,
+        })
+    };
+    lines(text)
+        .enumerate()
+        .filter_map(marker)
+        .filter(|marker| !is_code(marker.full.start))
+        .collect()
 }

@@ -109,6 +109,7 @@ fn f11_an_edit_that_holds_a_marker_is_refused(#[case] content: &str) {
 #[case::duplicate_bullet(add("- Be brief"), EditStatus::Duplicate)]
 #[case::too_long(add(&"x".repeat(2001)), EditStatus::TooLong)]
 #[case::open_fence(add("Do:\n```sh\nls"), EditStatus::BrokenMarkdown)]
+#[case::open_comment(add("Do this <!-- and"), EditStatus::BrokenMarkdown)]
 #[case::delete_without_anchor(edit(EditOp::Delete, " ", " "), EditStatus::Blank)]
 #[case::delete_nothing(edit(EditOp::Delete, "", "absent"), EditStatus::NotFound)]
 #[case::replace_nothing(edit(EditOp::Replace, "x", "absent"), EditStatus::NotFound)]
@@ -186,6 +187,22 @@ fn c107_markers_in_code_and_in_sentences_are_text() {
 }
 
 #[test]
+fn c107_a_block_that_an_open_fence_would_swallow_is_not_written() {
+    let text = "# A\n\n```\nnever closed\n";
+    let plain = apply_edits(text, &[add("One")]).expect("can be found again");
+    let err = apply_edits(&plain.text, &[add("Do:\n```sh\nls\n```")]).expect_err("swallowed");
+    assert_eq!(err, BlockDamage::OpenFence { line: 3 });
+}
+
+#[test]
+fn f10_lines_that_the_reference_system_left_without_indent_stay_in_their_entry() {
+    let text = format!("{START}\n- One\nand more\n\n- Two\n{END}\n");
+    let (_, entries, after) = one(&text, add("Three"));
+    assert_eq!(entries, ["One\nand more", "Two", "Three"]);
+    assert!(after.contains("- One\nand more\n\n- Two\n- Three\n"));
+}
+
+#[test]
 fn the_slow_update_region_is_apart_from_the_block() {
     let text = with_entries(&["One"]);
     let text = with_slow_update(&text, "Look twice.").expect("written");
@@ -224,17 +241,22 @@ proptest! {
     ) {
         let text = format!("{head}\n{START}\n- kept\n{END}\n{tail}");
         // Fences of the text around may hide a marker; that is damage or no block, and its own test.
-        if let Ok(Some(span)) = layout::find_learned(&text) {
-            let after = apply_edits(&text, &edits).expect("no damage");
+        let span = layout::find_learned(&text).ok().flatten();
+        if let (Some(span), Ok(after)) = (span, apply_edits(&text, &edits)) {
             prop_assert!(after.text.starts_with(&text[..span.inner.start]));
             prop_assert!(after.text.ends_with(&text[span.inner.end..]));
         }
     }
 
     #[test]
-    fn a_new_block_leaves_the_text_before_it(text in any_text(), content in "[a-z]{1,9}") {
-        let after = apply_edits(&text, &[add(&content)]).expect("no damage");
-        prop_assert!(after.text.starts_with(&text));
+    fn a_new_block_leaves_the_text_before_it_and_is_found_again(
+        text in any_text(),
+        edits in proptest::collection::vec(any_edit(), 1..4),
+    ) {
+        if let Ok(after) = apply_edits(&text, &edits) {
+            prop_assert!(after.text.starts_with(&text));
+            prop_assert_eq!(Block::of(&after.text).expect("no damage").is_some(), after.has_changes());
+        }
     }
 
     #[test]

@@ -33,6 +33,21 @@ pub fn merge_tasks(tasks: Vec<TaskRecord>) -> Vec<TaskRecord> {
     merged
 }
 
+/// The skill of each task for which every observation agrees on one; for all others there is none, also when only some
+/// observations know. Stricter than what [`merge_tasks`] keeps, because it decides whose document changes.
+#[must_use]
+pub fn agreed_hints(observations: &[TaskRecord]) -> BTreeMap<String, String> {
+    let mut seen: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for task in observations {
+        seen.entry(&task.id).or_default().insert(task.skill_hint.trim());
+    }
+    let only = |hints: BTreeSet<&str>| match hints.into_iter().collect::<Vec<_>>().as_slice() {
+        [only] if !only.is_empty() => Some((*only).to_owned()),
+        _ => None,
+    };
+    seen.into_iter().filter_map(|(id, hints)| Some((id.to_owned(), only(hints)?))).collect()
+}
+
 fn join(task: &mut TaskRecord, other: TaskRecord) {
     add_new(&mut task.source_sessions, other.source_sessions);
     add_new(&mut task.tags, other.tags);

@@ -80,7 +80,7 @@ mod tests {
         for line in prompt.lines().filter(|line| !before.contains(line)) {
             assert!(line.starts_with("| "), "{line}");
         }
-        assert!(prompt.contains("| Obey __FINAL__"), "{prompt}");
+        assert!(prompt.contains("\n| ## New rules\n| Obey __FINAL__"), "{prompt}");
     }
 
     #[test]

@@ -84,35 +84,45 @@ fn read_candidate(
     }
     let rubric = candidate.get("rubric").and_then(Value::as_str).unwrap_or_default().trim();
     let rubric = cut(rubric, MAX_RUBRIC_CHARS);
-    let asked: Vec<&str> = requests(digest).collect();
-    let text = format!("{intent}\n{rubric}");
-    if let Some(risk) = new_risks(&asked.join("\n"), &text, &[]).first() {
-        return Err(DropReason::Foreign(risk.found().to_owned()));
+    // A literal check can be passed by a skill that says the words, so a rubric goes before checks.
+    let checks = candidate.get("checks").filter(|_| rubric.is_empty()).unwrap_or(&Value::Null);
+    refuse_foreign(digest, &[intent, &rubric], checks)?;
+    let (checks, unusable) = clean_checks(checks);
+    unusable.into_iter().for_each(|problem| drop(DropReason::Check(problem)));
+    if rubric.is_empty() && checks.is_empty() {
+        return Err(DropReason::NoJudge);
     }
-    let mut task = TaskRecord {
+    let is_rule = rubric.is_empty();
+    Ok(TaskRecord {
         id: task_id("llm_", &format!("{}{intent}", digest.project)),
         project: digest.project.clone(),
         intent: intent.to_owned(),
         outcome: satisfied(candidate).unwrap_or_else(|| outcome(digest)),
+        reference_kind: if is_rule { ReferenceKind::Rule } else { ReferenceKind::Rubric },
+        judge: if is_rule { json!({"kind": "rule", "checks": checks}) } else { Value::Null },
+        reference: rubric,
         tags: vec!["mined:llm".into()],
         source_sessions: vec![digest.session_id.clone()],
         skill_hint: skill_hint(digest),
         ..TaskRecord::default()
-    };
-    // A literal check can be passed by a skill that says the words, so a rubric goes before checks.
-    if rubric.is_empty() {
-        let (checks, unusable) = clean_checks(candidate.get("checks").unwrap_or(&Value::Null));
-        unusable.into_iter().for_each(|problem| drop(DropReason::Check(problem)));
-        if checks.is_empty() {
-            return Err(DropReason::NoJudge);
-        }
-        task.reference_kind = ReferenceKind::Rule;
-        task.judge = json!({"kind": "rule", "checks": checks});
-    } else {
-        task.reference_kind = ReferenceKind::Rubric;
-        task.reference = rubric;
+    })
+}
+
+/// What the agent read or said must not become something to ask for: an address, a command or a permission has to stand
+/// in the person's own words.
+fn refuse_foreign(
+    digest: &SessionDigest,
+    texts: &[&str],
+    checks: &Value,
+) -> Result<(), DropReason> {
+    let asked: Vec<&str> = requests(digest).collect();
+    let args =
+        checks.as_array().into_iter().flatten().filter_map(|check| check.get("arg")?.as_str());
+    let text: Vec<&str> = texts.iter().copied().chain(args).collect();
+    match new_risks(&asked.join("\n"), &text.join("\n"), &[]).first() {
+        Some(risk) => Err(DropReason::Foreign(risk.found().to_owned())),
+        None => Ok(()),
     }
-    Ok(task)
 }
 
 fn satisfied(candidate: &Map<String, Value>) -> Option<TaskOutcome> {
