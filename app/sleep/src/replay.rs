@@ -1,6 +1,10 @@
 //! Performing tasks with both documents and scoring what comes. Results stand in task order, each with its kind of
 //! outcome: a system that failed is never a zero. Decides nothing.
 
+mod reward;
+
+pub use reward::{RewardWeights, reward};
+
 use crate::backend::{
     AnswerEnd, Attempt, Attempted, Backend, BackendError, Docs, Draw, Judging, Phase,
 };

@@ -168,6 +168,8 @@ fn failure(role: SleepRole, error: CallError) -> BackendError {
         CallError::Cancelled => BackendError::Cancelled,
         CallError::Cap(reached) => BackendError::Budget(reached),
         CallError::Fatal(_, error) => BackendError::Fatal { role, message: error.to_string() },
+        // Whoever answers has not done so yet.
+        CallError::Failed(error) if error.kind.as_str() == "pending" => BackendError::Pending,
         CallError::Failed(error) => {
             BackendError::Failed { code: error.kind.as_str().to_owned(), message: error.message }
         }

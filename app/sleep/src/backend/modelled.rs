@@ -80,7 +80,12 @@ impl Modelled {
             "tokens": known.and_then(tokens_of),
             "error": error,
         });
-        self.evidence.record("replay", "model_call", fields);
+        let (stage, event) = match question.purpose {
+            Purpose::Mine => ("mine", "miner_exchange"),
+            Purpose::Reflect | Purpose::Contrast | Purpose::SlowUpdate => ("reflect", "exchange"),
+            _ => ("replay", "model_call"),
+        };
+        self.evidence.record(stage, event, fields);
         result
     }
 

@@ -1,3 +1,5 @@
+mod resumed;
+
 use super::*;
 use crate::backend::{
     Attempt, Attempted, BackendError, Judged, Judging, Mock, Phase, Proposed, Reflection, Said,
@@ -394,40 +396,4 @@ async fn each_skill_is_decided_alone_and_what_cannot_be_found_is_skipped() {
     let skill = outcomes[2].outcome.as_ref().and_then(|outcome| outcome.new_skill.clone());
     let sentence = sentence_of("json-only").expect("a rule");
     assert!(skill.is_some_and(|skill| skill.starts_with("# Known\n") && skill.contains(sentence)));
-}
-
-#[tokio::test]
-async fn a_cancelled_night_says_so() {
-    #[derive(Debug)]
-    struct Cancelled;
-    #[async_trait]
-    impl Backend for Cancelled {
-        fn label(&self) -> String {
-            "cancelled".into()
-        }
-        fn is_simulated(&self) -> bool {
-            true
-        }
-        async fn attempt(&self, _: &Attempt<'_>) -> Result<Attempted, BackendError> {
-            Err(BackendError::Cancelled)
-        }
-        async fn judge(&self, judging: &Judging<'_>) -> Result<Judged, BackendError> {
-            Mock.judge(judging).await
-        }
-        async fn reflect(&self, reflection: &Reflection<'_>) -> Result<Proposed, BackendError> {
-            Mock.reflect(reflection).await
-        }
-        async fn guide(&self, question: &SlowQuestion<'_>) -> Result<Said, BackendError> {
-            Mock.guide(question).await
-        }
-        async fn mine(&self, question: &TextQuestion<'_>) -> Result<Said, BackendError> {
-            Mock.mine(question).await
-        }
-        fn spend(&self) -> SpendByRole {
-            SpendByRole::default()
-        }
-    }
-    let given = input(Arc::new(Cancelled), both_splits(), soft());
-    let error = consolidate_night(given).await.expect_err("cancelled");
-    assert_eq!(error, NightError::Backend(BackendError::Cancelled));
 }

@@ -339,5 +339,6 @@ async fn f30_every_exchange_is_in_the_log_with_its_tokens_and_without_secrets() 
     assert_eq!(told, expected);
     assert_eq!(lines[0]["response"], "[gone]");
     assert_eq!((&lines[0]["phase"], &lines[0]["tokens"]), (&"train".into(), &20.into()));
-    assert!(lines.iter().all(|line| line["event"] == "model_call"));
+    let events: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap_or("")).collect();
+    assert_eq!(events, ["model_call", "model_call", "model_call", "exchange"]);
 }
