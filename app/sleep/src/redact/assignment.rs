@@ -31,28 +31,41 @@ struct Value {
     quoted: bool,
 }
 
+/// Bytes of a value that are looked at to tell whether it is a secret: so the work stays linear in the text, however
+/// the names in it are nested.
+const WINDOW: usize = 1024;
+
 /// Adds the values of telling names in `text` to `spans`.
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
+    let mut masked_to = 0;
     for captures in NAME.captures_iter(text) {
         let (Some(whole), Some(name)) = (captures.get(0), captures.name("name")) else { continue };
-        let sign = captures.name("sign").map_or("", |sign| sign.as_str());
-        let is_tight = sign == "="
-            && captures.name("gap").is_none_or(|gap| gap.is_empty())
-            && captures.name("after").is_none_or(|after| after.is_empty());
-        let join = if is_tight { Join::Tight } else { Join::Loose };
-        if is_working_directory(text, name.start(), name.as_str()) {
+        if whole.start() < masked_to || is_working_directory(text, name.start(), name.as_str()) {
             continue;
         }
-        let Some(value) = value_at(text, whole.end()) else { continue };
+        let is_empty = |part: &str| captures.name(part).is_none_or(|part| part.is_empty());
+        let sign = captures.name("sign").map_or("", |sign| sign.as_str());
+        let is_tight = sign == "=" && is_empty("gap") && is_empty("after");
+        let join = if is_tight { Join::Tight } else { Join::Loose };
+        let window = text.floor_char_boundary(whole.end() + WINDOW);
+        let Some(mut value) = value_at(&text[..window], whole.end()) else { continue };
         let held = &text[value.start..value.end];
         if is_secret(name.as_str(), held, value.quoted, join) {
-            spans.push(Span {
-                start: value.start,
-                end: value.end,
-                kind: kind_of(text, name.start()),
-            });
+            if value.end == window {
+                value.end = rest_of(text, &value);
+            }
+            masked_to = value.end;
+            let kind = kind_of(text, name.start());
+            spans.push(Span { start: value.start, end: value.end, kind });
         }
     }
+}
+
+/// Where a value ends that is longer than the window.
+fn rest_of(text: &str, value: &Value) -> usize {
+    let rest = &text[value.end..];
+    let end = if value.quoted { rest.find(['"', '\'', '`', '\n']) } else { rest.find(is_end) };
+    value.end + end.unwrap_or(rest.len())
 }
 
 /// `PWD` alone is the working directory; after a `;` it is the password of a connection string.

@@ -251,6 +251,13 @@ fn c61_a_secret_is_masked_before_a_clip_can_halve_it() {
 }
 
 #[test]
+fn c61_a_value_longer_than_any_password_is_masked_whole() {
+    let long = drawn(5_000);
+    assert_eq!(redact(&format!("token={long} end")).text, "token=[REDACTED] end");
+    assert_eq!(redact(&format!("token=\"{long}\" end")).text, "token=\"[REDACTED]\" end");
+}
+
+#[test]
 fn names_in_json_hide_their_values_whole() {
     let mut value = serde_json::json!({
         "Api-Key": {"deep": "x"}, "pwd": "p", "sig": "", "max_tokens": 7,
