@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// The end of a telling name, what may close its quotes, and the sign between name and value.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?i)(?P<name>(?:secret|access|api|account|signing|encryption|master|service_?role|private|session)[_.-]?key(?:[_-](?:id|base))?|secret|token|pass(?:word|wd|phrase|code)|\bpass|pgpassword|\bpwd|credentials?)(?P<close>["'`\\]{0,4})(?P<gap>[ \t]{0,8})(?P<sign>:=|=>|={1,3}|:)(?P<after>[ \t]{0,8})"#,
+        r#"(?i)(?P<name>(?:secret|access|api|account|signing|encryption|master|service_?role|private|session)[_.-]?key(?:[_-](?:id|base))?|secret|token|pass(?:word|wd|phrase|code)|(?:\b|_)pass|\bpwd|credentials?)(?P<close>["'`\\]{0,4})(?P<gap>[ \t]{0,8})(?P<sign>:=|=>|={1,3}|:)(?P<after>[ \t]{0,8})"#,
     )
     .expect("a fixed pattern compiles")
 });
@@ -172,10 +172,11 @@ fn is_loose_secret(name: &str, held: &str) -> bool {
     let letters = held.chars().all(|c| c.is_ascii_alphabetic());
     if letters {
         return (is_password && held.len() >= 6 && held.chars().all(|c| c.is_ascii_lowercase()))
+            || held.len() >= 20
             || held.len() >= 16 && is_random(held);
     }
     is_random(held)
         || (is_password && (is_mixed(held) && held.len() >= 6 || has_symbol(held)))
-        || (is_mixed(held) && held.len() >= 8)
+        || (is_mixed(held) && held.len() >= 8 && !held.contains(['-', '_', '.', '/']))
         || (held.len() >= 16 && has_symbol(held))
 }
