@@ -9,11 +9,15 @@ use super::json::{Shape, record};
 use super::listing::{self, Take};
 use super::report::{DropReason, LineReason, SourceReport};
 use super::rules::Rules;
-use super::session::{Draft, Turn};
+use super::session::{Draft, LONG, Turn, clip};
 use super::{HarvestOptions, Instant, Source, Yielded, text};
+use crate::redact::redact;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
+
+/// Prompts of a session that are held while its file is read.
+const PROMPTS: usize = 1_000;
 
 /// Types of records and events that hold no turn and no tool, and are known.
 const SILENT: &[&str] = &[
@@ -99,7 +103,9 @@ struct Said {
 /// One of the two ways in which turns are written down.
 #[derive(Default)]
 struct Stream {
+    /// The first prompts; all are counted.
     prompts: Vec<Said>,
+    n_prompts: usize,
     /// The last answers; all are counted.
     answers: VecDeque<Said>,
     n_answers: usize,
@@ -189,16 +195,19 @@ impl Reading {
     fn finish(mut self, rules: &Rules) -> Draft {
         let (events, items) = (self.events, self.items);
         let (n_events, n_items) = (events.n_answers, items.n_answers);
-        let prompts = if events.prompts.len() >= items.prompts.len() {
-            events.prompts
+        let is_events = events.n_prompts >= items.n_prompts;
+        let (prompts, n_prompts) = if is_events {
+            (events.prompts, events.n_prompts)
         } else {
-            items.prompts
+            (items.prompts, items.n_prompts)
         };
+        let n_uncounted = n_prompts - prompts.len();
         let answers = if n_events >= n_items { events.answers } else { items.answers };
         for said in prompts {
             self.draft.enter(&said.folder);
             self.draft.ask(said.turn(), rules);
         }
+        self.draft.count_prompts(n_uncounted);
         for _ in answers.len()..n_events.max(n_items) {
             self.draft.answer(Turn::default(), rules);
         }
@@ -211,6 +220,12 @@ impl Reading {
 }
 
 impl Said {
+    /// A giant is masked and clipped at once, so that few are held whole.
+    fn new(text: &str, at: Option<Instant>, folder: &str) -> Self {
+        let text = if text.len() > LONG { redact(text).text } else { text.to_owned() };
+        Self { text: clip(text, LONG), at, folder: folder.to_owned() }
+    }
+
     fn turn(&self) -> Turn<'_> {
         Turn { text: &self.text, at: self.at, ..Turn::default() }
     }
@@ -218,8 +233,10 @@ impl Said {
 
 impl Stream {
     fn ask(&mut self, text: &str, at: Option<Instant>, folder: &str) {
-        if let Some(words) = text::intent(text) {
-            self.prompts.push(Said { text: words.into_owned(), at, folder: folder.to_owned() });
+        let Some(words) = text::intent(text) else { return };
+        self.n_prompts += 1;
+        if self.prompts.len() < PROMPTS {
+            self.prompts.push(Said::new(&words, at, folder));
         }
     }
 
@@ -228,7 +245,7 @@ impl Stream {
             return;
         }
         self.n_answers += 1;
-        self.answers.push_back(Said { text: text.to_owned(), at, folder: folder.to_owned() });
+        self.answers.push_back(Said::new(text, at, folder));
         if self.answers.len() > 5 {
             self.answers.pop_front();
         }

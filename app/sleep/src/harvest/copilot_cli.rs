@@ -68,9 +68,10 @@ fn read_turns(
     rules: &Rules,
 ) -> rusqlite::Result<()> {
     let mut turns = database.prepare_cached(
-        "SELECT user_message, assistant_response FROM turns WHERE session_id = ?1 ORDER BY turn_index",
+        "SELECT substr(user_message, 1, ?2), substr(assistant_response, 1, ?2)
+         FROM turns WHERE session_id = ?1 ORDER BY turn_index",
     )?;
-    let mut rows = turns.query([id])?;
+    let mut rows = turns.query((id, rules.record_limit()))?;
     while let Some(row) = rows.next()? {
         draft.ask(Turn { text: &text(row, 0), ..Turn::default() }, rules);
         let answer = text(row, 1);

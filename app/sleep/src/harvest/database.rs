@@ -173,7 +173,8 @@ fn collect(
         if rules.limits.max_sessions.is_some_and(|max| kept.len() >= max) {
             report.count_dropped(DropReason::OverLimit);
         } else {
-            match schema.read(database, Draft::new(&head.id, &key), &head.id, rules)? {
+            let draft = Draft::new(&head.id, &key).waiting(files::waits(known, &key));
+            match schema.read(database, draft, &head.id, rules)? {
                 Ok(draft) => {
                     let judged = draft.judge(report.source, head.modified, rules);
                     files::note(&mut report, judged, &mut was, &mut kept);

@@ -153,18 +153,29 @@ pub(crate) fn harvest(
                 recount(&mut report, candidate, was, reason);
                 seen.insert(path, was.clone());
             }
-            None => fresh.push(candidate),
+            None if rules.is_certainly_old(candidate.modified) && !waits(known, &path) => {
+                report.sessions += 1;
+                report.count_dropped(DropReason::BeforeWindow);
+                let outcome = Outcome::Dropped(DropReason::BeforeWindow);
+                seen.insert(path, Seen { outcome, ..Seen::new(candidate) });
+            }
+            None => fresh.push((candidate, waits(known, &path))),
         }
     }
     let outcomes = read_all(source, format, &fresh, rules);
     let mut kept = Vec::new();
-    for (candidate, outcome) in fresh.iter().zip(outcomes) {
+    for ((candidate, _), outcome) in fresh.iter().zip(outcomes) {
         let is_full = rules.limits.max_sessions.is_some_and(|max| kept.len() >= max);
         let was = account(&mut report, candidate, outcome.filter(|_| !is_full), &mut kept);
         seen.insert(candidate.path.display().to_string(), was);
     }
     let digests = without_copies(kept, &mut report, &mut seen);
     Yielded { digests, report, seen: Some(seen) }
+}
+
+/// Whether it was good before, and had to wait.
+pub(crate) fn waits(known: Known<'_>, path: &str) -> bool {
+    known.and_then(|known| known.get(path)).is_some_and(|was| was.outcome == Outcome::Waiting)
 }
 
 /// What is known of a file that has not changed, where that still decides.
@@ -216,7 +227,7 @@ pub(crate) fn recount(
 fn read_all(
     source: Source,
     format: &dyn Format,
-    fresh: &[&Candidate],
+    fresh: &[(&Candidate, bool)],
     rules: &Rules,
 ) -> Vec<Option<Outcomes>> {
     let next = AtomicUsize::new(0);
@@ -225,8 +236,10 @@ fn read_all(
         let mut reader = LineReader::new(rules.limits.record_bytes);
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(candidate) = fresh.get(at) else { break };
-            let outcome = read_one(source, format, candidate, rules, &mut reader);
+            let Some((candidate, waited)) = fresh.get(at) else { break };
+            let mut file =
+                OpenFile { candidate, rules, tally: Tally::default(), reader: &mut reader };
+            let outcome = read_one(source, format, &mut file, *waited);
             let Ok(mut done) = done.lock() else { break };
             if done.put(at, outcome) {
                 next.store(fresh.len(), Ordering::Relaxed);
@@ -275,20 +288,19 @@ impl Done {
 fn read_one(
     source: Source,
     format: &dyn Format,
-    candidate: &Candidate,
-    rules: &Rules,
-    reader: &mut LineReader,
+    file: &mut OpenFile<'_>,
+    waited: bool,
 ) -> Outcomes {
-    let mut file = OpenFile { candidate, rules, tally: Tally::default(), reader };
-    let drafts = format.read(&mut file);
-    let tally = file.tally;
+    let drafts = format.read(file);
     let judged = drafts.map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => FileReason::TooLarge,
         io::ErrorKind::InvalidData => FileReason::WrongShape,
         _ => FileReason::Unreadable,
     });
-    let judge = |draft: Draft| draft.judge(source, candidate.modified, rules);
-    Outcomes { tally, judged: judged.map(|drafts| drafts.into_iter().map(judge).collect()) }
+    let judge =
+        |draft: Draft| draft.waiting(waited).judge(source, file.candidate.modified, file.rules);
+    let judged = judged.map(|drafts| drafts.into_iter().map(judge).collect());
+    Outcomes { tally: std::mem::take(&mut file.tally), judged }
 }
 
 /// Counts what a file yielded, and says what the next harvest has to know of it.

@@ -149,7 +149,9 @@ fn read_messages(
     while let Some(row) = rows.next()? {
         let (message_id, at, data) = (text(row, 0), time(row, 1), text(row, 2));
         let Ok(message) = serde_json::from_str::<Message<'_>>(&data) else { return Ok(false) };
-        let Some(words) = read_parts(database, draft, &message_id)? else { return Ok(false) };
+        let Some(words) = read_parts(database, draft, &message_id, rules)? else {
+            return Ok(false);
+        };
         let turn = Turn { text: &words, at, id: &message_id, ..Turn::default() };
         match message.role.text() {
             "user" => {
@@ -170,10 +172,11 @@ fn read_parts(
     database: &Connection,
     draft: &mut Draft,
     message: &str,
+    rules: &Rules,
 ) -> rusqlite::Result<Option<String>> {
     let mut parts = database
-        .prepare_cached("SELECT data FROM part WHERE message_id = ?1 ORDER BY time_created, id")?;
-    let mut rows = parts.query([message])?;
+        .prepare_cached("SELECT data FROM part WHERE message_id = ?1 AND length(data) <= ?2 ORDER BY time_created, id")?;
+    let mut rows = parts.query((message, rules.record_limit()))?;
     let mut words: Vec<String> = Vec::new();
     while let Some(row) = rows.next()? {
         let data = text(row, 0);

@@ -45,6 +45,17 @@ impl Rules {
         self.window_start.is_some_and(|start| ended < start)
     }
 
+    /// The longest record, as databases count.
+    pub(crate) fn record_limit(&self) -> i64 {
+        i64::try_from(self.limits.record_bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Whether a file that was last changed at `modified` cannot hold a session that is young enough. A day is for
+    /// clocks that disagree.
+    pub(crate) fn is_certainly_old(&self, modified: Instant) -> bool {
+        self.window_start.is_some_and(|start| modified < start.hours_before(24))
+    }
+
     /// Why prompts are no person's, if they are not.
     pub(crate) fn verdict_on<'a>(
         &self,

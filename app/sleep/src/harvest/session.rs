@@ -14,8 +14,10 @@ const FINALS: usize = 5;
 const FILES: usize = 20;
 /// Different tools, skills and signals that a digest names.
 const NAMES: usize = 200;
-/// An answer over this length is redacted and clipped at once, so that few of them are held whole.
-const LONG_ANSWER: usize = 64 * 1024;
+/// Projects that a session can move through; what happens in more counts for the last of them.
+const PROJECTS: usize = 50;
+/// A text over this length in bytes is redacted and clipped at once, so that few of them are held whole.
+pub(crate) const LONG: usize = 64 * 1024;
 
 /// A session while it is read.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(crate) struct Draft {
     pub(crate) id: String,
     pub(crate) branch: String,
     pub(crate) raw_path: String,
+    /// It waited for this harvest: how old it is by now does not matter.
+    waited: bool,
     /// Set where the source itself says that no person was there.
     pub(crate) dropped: Option<DropReason>,
     parts: Vec<Part>,
@@ -109,12 +113,19 @@ impl Draft {
             id: id.to_owned(),
             branch: String::new(),
             raw_path: raw_path.to_owned(),
+            waited: false,
             dropped: own::is_own_folder(raw_path).then_some(DropReason::OwnCall),
             parts: vec![Part::default()],
             current: 0,
             asked: HashSet::new(),
             n_prompts: 0,
         }
+    }
+
+    /// Says whether the session waited for this harvest.
+    pub(crate) fn waiting(mut self, waited: bool) -> Self {
+        self.waited = waited;
+        self
     }
 
     /// What follows happened in `project`. A folder below or above one of before is the same project.
@@ -134,10 +145,12 @@ impl Draft {
         }
         let here = normal(project);
         let known = self.parts.iter().position(|part| are_related(&normal(&part.project), &here));
-        self.current = known.unwrap_or_else(|| {
+        if let Some(known) = known {
+            self.current = known;
+        } else if self.parts.len() < PROJECTS {
+            self.current = self.parts.len();
             self.parts.push(Part { project: project.to_owned(), ..Part::default() });
-            self.parts.len() - 1
-        });
+        }
     }
 
     /// The folder of the store names this project; it counts where no record names one.
@@ -156,13 +169,14 @@ impl Draft {
             return false;
         }
         let redacted = redact(&intent);
+        let words = clip(redacted.text, rules.limits.text_chars);
         let is_first = self.n_prompts == 0;
         self.n_prompts += 1;
         let part = self.part();
         part.see(turn.at);
         part.n_prompts += 1;
         if !is_first {
-            for signal in rules.phrases.find(&redacted.text) {
+            for signal in rules.phrases.find(&words) {
                 remember(&mut part.signals, &signal, NAMES);
             }
         }
@@ -170,9 +184,16 @@ impl Draft {
         part.prompt_marks.push(is_known_by_mark.then_some(mark));
         if part.prompts.len() < rules.limits.prompts {
             add_counts(&mut part.counts, &redacted.counts);
-            part.prompts.push(clip(redacted.text, rules.limits.text_chars));
+            part.prompts.push(words);
         }
         true
+    }
+
+    /// Prompts that are not kept.
+    pub(crate) fn count_prompts(&mut self, n: usize) {
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        self.n_prompts = self.n_prompts.saturating_add(n);
+        self.part().n_prompts = self.part().n_prompts.saturating_add(n);
     }
 
     /// A turn of the agent, or one of the blocks of such a turn: blocks with one id are one turn.
@@ -247,7 +268,7 @@ impl Draft {
         if !self.parts.iter().any(is_asked_for) {
             return Err(DropReason::OutOfScope);
         }
-        if rules.is_before_window(ended) {
+        if !self.waited && rules.is_before_window(ended) {
             return Err(DropReason::BeforeWindow);
         }
         let Self { id, branch, raw_path, parts, .. } = self;
@@ -339,7 +360,7 @@ impl Part {
 impl Answer {
     fn new(mark: u64, text: &str, limit: usize) -> Self {
         let raw = Self { mark, text: text.to_owned(), counts: Counts::new() };
-        if text.len() > LONG_ANSWER { raw.masked(limit) } else { raw }
+        if text.len() > LONG { raw.masked(limit) } else { raw }
     }
 
     fn masked(self, limit: usize) -> Self {

@@ -24,12 +24,10 @@ const BLOCKS: [&str; 15] = [
 ];
 
 /// How texts begin that clients write in the person's place.
-const MACHINE_STARTS: [&str; 6] = [
+const MACHINE_STARTS: [&str; 4] = [
     "[Request interrupted",
     "Caveat: The messages below",
     "This session is being continued from a previous conversation",
-    "API Error",
-    "# /",
     "Base directory for this skill:",
 ];
 
@@ -66,33 +64,39 @@ fn without_blocks(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains('<') {
         return text;
     }
-    let mut out = text;
-    for name in BLOCKS {
-        let open = format!("<{name}");
-        while let Some((start, end)) = block(&out, &open, name) {
-            out = Cow::Owned(format!("{}{}", &out[..start], &out[end..]));
-        }
-    }
-    out
+    BLOCKS.iter().fold(text, |text, name| without_block(text, name))
 }
 
-/// Where the block is; one without an end counts only at the start of the text.
-fn block(text: &str, open: &str, name: &str) -> Option<(usize, usize)> {
-    let start = text.find(open)?;
-    let after = &text[start + open.len()..];
-    if !after.starts_with(|c: char| c == '>' || c.is_whitespace()) {
-        return None;
+/// Without all blocks of this name. One without an end counts only at the start of the text.
+fn without_block<'t>(text: Cow<'t, str>, name: &str) -> Cow<'t, str> {
+    let (open, close) = (format!("<{name}"), format!("</{name}>"));
+    let mut kept = String::new();
+    let mut from = 0;
+    let mut at = 0;
+    while let Some(start) = text[at..].find(&open).map(|found| at + found) {
+        at = start + open.len();
+        if !text[at..].starts_with(|c: char| c == '>' || c.is_whitespace()) {
+            continue;
+        }
+        let end = match text[at..].find(&close) {
+            Some(found) => at + found + close.len(),
+            None if text[..start].trim().is_empty() => text.len(),
+            None => break,
+        };
+        kept.push_str(&text[from..start]);
+        (from, at) = (end, end);
     }
-    let close = format!("</{name}>");
-    match after.find(&close) {
-        Some(at) => Some((start, start + open.len() + at + close.len())),
-        None => text[..start].trim().is_empty().then_some((start, text.len())),
+    if from == 0 {
+        return text;
     }
+    kept.push_str(&text[from..]);
+    Cow::Owned(kept)
 }
 
 fn is_machine(text: &str) -> bool {
     MACHINE_STARTS.iter().any(|start| text.starts_with(start))
         || is_command(text)
+        || text.strip_prefix("# /").is_some_and(starts_with_name)
         || is_wrapped(text)
         || head(text).contains("<command-message>")
         || head(text).contains("<command-name>")
@@ -106,10 +110,14 @@ fn head(text: &str) -> &str {
 /// `/name` and at most two words more. A path is not a command.
 fn is_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else { return false };
-    let first = rest.split_whitespace().next().unwrap_or_default();
-    let is_name = first.starts_with(|c: char| c.is_ascii_alphabetic())
-        && first.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
-    is_name && text.split_whitespace().count() <= 3
+    starts_with_name(rest) && text.split_whitespace().count() <= 3
+}
+
+/// The first word is a command's name and no path.
+fn starts_with_name(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.starts_with(|c: char| c.is_ascii_alphabetic())
+        && first.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
 }
 
 /// The whole text is one element, `<x>…</x>` or `<x/>`.
@@ -158,6 +166,8 @@ mod tests {
     #[case::markup("<div> is broken in <span>", "<div> is broken in <span>")]
     #[case::asked_about("What does <system-reminder> mean?", "What does <system-reminder> mean?")]
     #[case::pasted("[Pasted text #1] explain this", "explain this")]
+    #[case::heading("# /etc/hosts is wrong", "# /etc/hosts is wrong")]
+    #[case::two_blocks("<bash-input>a</bash-input>x<bash-input>b</bash-input>y", "xy")]
     #[case::caveat("Caveat: only on Windows. Fix it.", "Caveat: only on Windows. Fix it.")]
     fn words_of_a_person_stay(#[case] raw: &str, #[case] expected: &str) {
         assert_eq!(intent(raw).as_deref(), Some(expected));

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// The end of a telling name, what may close its quotes, and the sign between name and value.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?i)(?P<name>(?:secret|access|api|account|signing|encryption|master|service_?role|private|session)[_.-]?key(?:[_-](?:id|base))?|secret|token|pass(?:word|wd|phrase|code)|\bpass|pgpassword|\bpwd|credentials?)(?P<close>["'`\\]{0,4})(?P<gap>[ \t]{0,8})(?P<sign>:=|=>|={1,3}|:)(?P<after>[ \t]{0,8})"#,
+        r#"(?i)(?P<name>(?:secret|access|api|account|signing|encryption|master|service_?role|private|session)[_.-]?key(?:[_-](?:id|base))?|secret|token|pass(?:word|wd|phrase|code)|(?:\b|_)pass|\bpwd|credentials?)(?P<close>["'`\\]{0,4})(?P<gap>[ \t]{0,8})(?P<sign>:=|=>|={1,3}|:)(?P<after>[ \t]{0,8})"#,
     )
     .expect("a fixed pattern compiles")
 });
@@ -31,28 +31,41 @@ struct Value {
     quoted: bool,
 }
 
+/// Bytes of a value that are looked at to tell whether it is a secret: so the work stays linear in the text, however
+/// the names in it are nested.
+const WINDOW: usize = 1024;
+
 /// Adds the values of telling names in `text` to `spans`.
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
+    let mut masked_to = 0;
     for captures in NAME.captures_iter(text) {
         let (Some(whole), Some(name)) = (captures.get(0), captures.name("name")) else { continue };
-        let sign = captures.name("sign").map_or("", |sign| sign.as_str());
-        let is_tight = sign == "="
-            && captures.name("gap").is_none_or(|gap| gap.is_empty())
-            && captures.name("after").is_none_or(|after| after.is_empty());
-        let join = if is_tight { Join::Tight } else { Join::Loose };
-        if is_working_directory(text, name.start(), name.as_str()) {
+        if whole.start() < masked_to || is_working_directory(text, name.start(), name.as_str()) {
             continue;
         }
-        let Some(value) = value_at(text, whole.end()) else { continue };
+        let is_empty = |part: &str| captures.name(part).is_none_or(|part| part.is_empty());
+        let sign = captures.name("sign").map_or("", |sign| sign.as_str());
+        let is_tight = sign == "=" && is_empty("gap") && is_empty("after");
+        let join = if is_tight { Join::Tight } else { Join::Loose };
+        let window = text.floor_char_boundary(whole.end() + WINDOW);
+        let Some(mut value) = value_at(&text[..window], whole.end()) else { continue };
         let held = &text[value.start..value.end];
         if is_secret(name.as_str(), held, value.quoted, join) {
-            spans.push(Span {
-                start: value.start,
-                end: value.end,
-                kind: kind_of(text, name.start()),
-            });
+            if value.end == window {
+                value.end = rest_of(text, &value);
+            }
+            masked_to = value.end;
+            let kind = kind_of(text, name.start());
+            spans.push(Span { start: value.start, end: value.end, kind });
         }
     }
+}
+
+/// Where a value ends that is longer than the window.
+fn rest_of(text: &str, value: &Value) -> usize {
+    let rest = &text[value.end..];
+    let end = if value.quoted { rest.find(['"', '\'', '`', '\n']) } else { rest.find(is_end) };
+    value.end + end.unwrap_or(rest.len())
 }
 
 /// `PWD` alone is the working directory; after a `;` it is the password of a connection string.
@@ -159,10 +172,11 @@ fn is_loose_secret(name: &str, held: &str) -> bool {
     let letters = held.chars().all(|c| c.is_ascii_alphabetic());
     if letters {
         return (is_password && held.len() >= 6 && held.chars().all(|c| c.is_ascii_lowercase()))
+            || held.len() >= 20
             || held.len() >= 16 && is_random(held);
     }
     is_random(held)
         || (is_password && (is_mixed(held) && held.len() >= 6 || has_symbol(held)))
-        || (is_mixed(held) && held.len() >= 8)
+        || (is_mixed(held) && held.len() >= 8 && !held.contains(['-', '_', '.', '/']))
         || (held.len() >= 16 && has_symbol(held))
 }

@@ -205,7 +205,7 @@ const SHAPES: &[Shape] = &[
     checked(
         Kind::Assigned,
         "pass",
-        r#"(?i)\b(?:password|passwd|passphrase)[ \t]+(?:is|was)[ \t]+["'`]?([^\s"'`,;]{5,})"#,
+        r#"(?i)\b(?:password|passwd|passphrase)[ \t]+(?:is|was|to)[ \t]+["'`]?([^\s"'`,;]{5,})"#,
         |v| real(v) && (is_mixed(v) || super::value::has_symbol(v)),
     ),
 ];

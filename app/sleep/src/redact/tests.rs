@@ -136,6 +136,9 @@ fn planted_behind_names() -> Vec<Row> {
         (Kind::Assigned, "private_key_id: \"", hex(40), "\""),
         (Kind::Assigned, "the token ", d(24), " is old"),
         (Kind::Assigned, "my password is ", "hunter2!".to_owned(), ""),
+        (Kind::Assigned, "DB_PASS=", "letmein".to_owned(), "\n"),
+        (Kind::Assigned, "set the password to ", "Hunter22".to_owned(), ""),
+        (Kind::Assigned, "PGPASSWORD=", "swordfish".to_owned(), " psql"),
         (Kind::Assigned, "SECRET_KEY_BASE=", hex(64), ""),
         (Kind::CommandLine, "login --token ", d(20), " --yes"),
         (Kind::CommandLine, "curl -s -u admin:", "swordfish".to_owned(), " https://x"),
@@ -213,6 +216,14 @@ const HARMLESS: &[&str] = &[
     "AKIA is a prefix",
     "ghp_ tokens and xoxb- tokens",
     "token",
+    "token = tokens[0]",
+    "secret: my-k8s-secret-name",
+    "use the --token flag",
+    "privateKey: fs.readFileSync(\"key.pem\")",
+    "password: \"{{ vault_password }}\"",
+    "GITHUB_TOKEN=${{ secrets.GITHUB_TOKEN }}",
+    "const password = req.body.password;",
+    "ssh_key: ~/.ssh/id_rsa",
     "pass: true",
     "compass: north",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUA",
@@ -248,6 +259,13 @@ fn c61_a_secret_is_masked_before_a_clip_can_halve_it() {
     let text = format!("{} export TOKEN={}", "x ".repeat(50), drawn(60));
     let clipped: String = redact(&text).text.chars().take(130).collect();
     assert!(!clipped.contains(&drawn(8)), "{clipped}");
+}
+
+#[test]
+fn c61_a_value_longer_than_any_password_is_masked_whole() {
+    let long = drawn(5_000);
+    assert_eq!(redact(&format!("token={long} end")).text, "token=[REDACTED] end");
+    assert_eq!(redact(&format!("token=\"{long}\" end")).text, "token=\"[REDACTED]\" end");
 }
 
 #[test]

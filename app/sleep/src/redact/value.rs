@@ -81,6 +81,11 @@ const WORDS: &[&str] = &[
     "self",
     "this",
     "new",
+    "flag",
+    "option",
+    "argument",
+    "parameter",
+    "variable",
     "await",
     "return",
     "uuid",
@@ -115,6 +120,9 @@ pub(super) fn is_code(value: &str) -> bool {
     let calls = value.contains('(') || value.contains("::") || value.contains("->");
     let path = value.starts_with(['/', '~', '.', '&', '*', '@', '[', '#', '|', '!', '?'])
         && !value.chars().any(|c| c.is_ascii_digit());
+    let indexed = value.split_once('[').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
+    });
     let dotted = value.contains('.')
         && value.split('.').all(|part| {
             part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -123,7 +131,7 @@ pub(super) fn is_code(value: &str) -> bool {
                     .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '[' | ']' | '?'))
                 && part.len() < 24
         });
-    calls || path || dotted
+    calls || path || indexed || dotted
 }
 
 /// Whether `value` is a name in code that repeats what it holds: `api_key`, `userPassword`.
@@ -146,7 +154,8 @@ pub(super) fn is_random(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let bytes = value.as_bytes();
     let turns = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
-    let dashed_words = value.split(['-', '_', '.', '/']).all(|part| !is_mixed(part));
+    let dashed_words =
+        value.split(['-', '_', '.', '/']).all(|part| !is_mixed(part) || part.len() <= 4);
     (value.len() >= 8 && digits >= 2 && turns >= 3 && is_mixed(value) && !dashed_words)
         || (value.len() >= 16 && turns >= 5 && !dashed_words)
         || (value.len() >= 20 && turns >= 8 && value.bytes().all(|b| b.is_ascii_alphabetic()))

@@ -1,7 +1,8 @@
 //! One harvest after another.
 
 use super::{Fixture, ids, report};
-use crate::harvest::{DropReason, HarvestOptions, HarvestState, Scope, Source, harvest};
+use crate::harvest::testing::NOW;
+use crate::harvest::{DropReason, HarvestOptions, HarvestState, Instant, Scope, Source, harvest};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -94,4 +95,26 @@ fn c106_what_is_appended_is_for_the_next_harvest() {
     let second = harvest(&options, &first.state);
     assert_eq!(ids(&second), ["short"]);
     assert_eq!(second.digests[0].user_prompts, ["What is 2 + 2?", "And 3?"]);
+}
+
+#[test]
+fn f35_a_session_that_waited_is_taken_however_old_it_is_by_then() {
+    let fixture = Fixture::new();
+    let mut options = fixture.options(Source::Claude);
+    options.limits.max_sessions = Some(1);
+    let first = harvest(&options, &HarvestState::default());
+    assert_eq!(ids(&first), ["broken"]);
+    let later = HarvestOptions { now: Instant::from_ms(NOW.as_ms() + 40 * 86_400_000), ..options };
+    assert_eq!(ids(&harvest(&later, &first.state)), ["main"]);
+    assert!(harvest(&later, &HarvestState::default()).digests.is_empty());
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let fixture = Fixture::new();
+    let mut options = fixture.stores.options();
+    options.limits.threads = 1;
+    let one = harvest(&options, &HarvestState::default());
+    options.limits.threads = 7;
+    assert_eq!(harvest(&options, &HarvestState::default()), one);
 }
