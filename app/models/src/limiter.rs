@@ -24,6 +24,22 @@ use tokio::sync::{Notify, Semaphore, watch};
 use window::Window;
 
 /// Shared by all runs that call the same endpoint.
+/// How many calls may be in flight, and whether a known limiter takes that over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// At least 1.
+    pub(crate) calls: usize,
+    /// A run asks: a test call must not change what a run may do.
+    pub(crate) is_for_run: bool,
+}
+
+impl Size {
+    pub(crate) fn new(max_concurrency: u32, is_for_run: bool) -> Self {
+        let calls = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
+        Self { calls, is_for_run }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Limiter {
     place: Place,

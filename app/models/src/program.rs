@@ -21,7 +21,9 @@ pub(crate) use helper::output_of;
 pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
 
 use crate::http::Endpoints;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Size};
+use crate::retry::retries_of;
+use crate::timer::time_limit;
 use async_trait::async_trait;
 use call::Call;
 use dialect::{Dialect, dialect_of};
@@ -110,7 +112,6 @@ impl ProgramModel {
         let dialect = dialect_of(kind, role, agents).ok_or_else(missing)?;
         let env =
             ChildEnvironment::new(env, dialect.variables(), &config.api_key_env, &dialect.fixed());
-        let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
         let model = config.model.trim();
         Ok(Self {
             kind,
@@ -121,15 +122,15 @@ impl ProgramModel {
             max_tokens: config.max_tokens,
             dialect,
             env,
-            time_limit: time(config.timeout_s),
-            total: time(config.total_timeout_s),
+            time_limit: time_limit(config.timeout_s),
+            total: time_limit(config.total_timeout_s),
             max_retries: config.max_retries,
             empty_retries: agents.empty_retries,
             prices: config.price(),
             limiter: endpoints.limiter_of_program(
                 &program.to_string_lossy(),
                 model,
-                (size, is_run),
+                Size::new(max_concurrency, is_run),
             ),
             endpoints: Arc::clone(endpoints),
             program,
@@ -213,10 +214,4 @@ impl fmt::Debug for ProgramModel {
             .field("model", &self.model)
             .finish_non_exhaustive()
     }
-}
-
-/// The configuration is checked elsewhere; what is no time is a long one here.
-fn time(seconds: f64) -> Duration {
-    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
 }

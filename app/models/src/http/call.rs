@@ -7,15 +7,13 @@ use super::error_body::shorten;
 use super::failure::{Again, Failure};
 use super::request::Body;
 use crate::limiter::{GaveUp, Patience, Permit};
-use crate::retry::{backoff, spread};
+use crate::retry::{backoff, retries_of, spread};
 use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
     Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose,
 };
 use std::time::{Duration, Instant};
 
-/// A preflight that fails should say so soon.
-const PREFLIGHT_RETRIES: u32 = 2;
 /// An endpoint that answers others may refuse a call so often, whatever `model.max_retries` says.
 const MOST_ATTEMPTS: u32 = 100;
 const MOST_MESSAGE_CHARS: usize = 300;
@@ -220,8 +218,7 @@ impl<'a> Call<'a> {
     }
 
     fn retries(&self) -> u32 {
-        let retries = self.model.max_retries;
-        if self.is_preflight() { retries.min(PREFLIGHT_RETRIES) } else { retries }
+        retries_of(self.request.purpose, self.model.max_retries)
     }
 
     /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named holds

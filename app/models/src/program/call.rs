@@ -9,19 +9,17 @@ use super::heard::Heard;
 use super::process::{self, End, Launch};
 use crate::limiter::Patience;
 use crate::refusal::is_refusal;
-use crate::retry::backoff;
+use crate::retry::{backoff, retries_of};
 use serde_json::Value;
 use skillopt_domain::own_call::VARIABLE;
 use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
-    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose, ToolCall,
+    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, ToolCall,
 };
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// A preflight that fails should say so soon.
-const PREFLIGHT_RETRIES: u32 = 2;
 /// A program on this machine has no outages to wait for: its turn always comes.
 const PATIENCE: Patience = Patience { left: Duration::MAX, outage: None };
 const MOST_MESSAGE_CHARS: usize = 600;
@@ -110,10 +108,7 @@ impl<'a> Call<'a> {
 
     /// How long to wait for the next attempt; `None` when there is none.
     fn wait_after(&mut self, failure: &Failure) -> Option<Duration> {
-        let retries = match self.request.purpose {
-            Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
-            _ => self.model.max_retries,
-        };
+        let retries = retries_of(self.request.purpose, self.model.max_retries);
         match failure.again {
             Again::Never => None,
             Again::Amended => {
