@@ -16,7 +16,7 @@ mod tree;
 mod version;
 mod workspace;
 
-pub(crate) use helper::output_of;
+pub(crate) use helper::{NoOutput, output_of};
 
 pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
 

@@ -6,6 +6,7 @@ use super::dialect::{Order, Spoken};
 use super::failure::{Again, Failure, classify, is_limit_notice};
 use super::folder::Folder;
 use super::heard::Heard;
+use super::helper::is_passing;
 use super::process::{self, End, Launch};
 use crate::limiter::Patience;
 use crate::refusal::is_refusal;
@@ -237,14 +238,10 @@ impl<'a> Call<'a> {
     fn not_started(&self, error: &std::io::Error) -> Failure {
         let program = self.model.program.display();
         let message = format!("cannot start {program}: {error}");
-        match error.kind() {
-            // It is being replaced, or the machine is full for now.
-            std::io::ErrorKind::ExecutableFileBusy
-            | std::io::ErrorKind::WouldBlock
-            | std::io::ErrorKind::OutOfMemory => {
-                Failure::new(ModelErrorKind::Connection, Again::Wait, message)
-            }
-            _ => Failure::new(ModelErrorKind::BadRequest, Again::Never, message),
+        if is_passing(error) {
+            Failure::new(ModelErrorKind::Connection, Again::Wait, message)
+        } else {
+            Failure::new(ModelErrorKind::BadRequest, Again::Never, message)
         }
     }
 
