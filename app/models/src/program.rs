@@ -116,7 +116,8 @@ impl ProgramModel {
         Ok(Self {
             kind,
             role,
-            version: version::version_of(&program, &env.pairs, may_start),
+            version: version::version_of(&program, &env.pairs, may_start)
+                .map(|version| env.mask(&version)),
             model: model.to_owned(),
             name: if model.is_empty() { info.name.to_owned() } else { model.to_owned() },
             max_tokens: config.max_tokens,

@@ -263,16 +263,14 @@ impl<'a> Call<'a> {
             _ if is_refusal(&answer.text) => Finish::Refused,
             _ => Finish::Stop,
         };
-        // An agent can read its environment, and be asked to tell what stands there.
-        let mask = |text: &str| self.model.env.mask(text);
+        // Answers and steps were masked as they were heard; a call of a tool is JSON within a text, where a key may have
+        // been written otherwise.
         let mut tool_calls = answer.tool_calls;
-        tool_calls.iter_mut().for_each(|call| call.arguments = mask(&call.arguments));
-        let mut steps = answer.heard.steps.take();
-        for step in &mut steps {
-            (step.text, step.result) = (mask(&step.text), mask(&step.result));
+        for call in &mut tool_calls {
+            call.arguments = self.model.env.mask_answer(std::mem::take(&mut call.arguments));
         }
         ChatReply {
-            text: mask(&answer.text),
+            text: self.model.env.mask_answer(answer.text),
             finish,
             usage,
             cost_usd_micros: cost
@@ -343,6 +341,8 @@ fn hear(model: &ProgramModel, line: &[u8], heard: &mut Heard) {
             heard.noise = String::from_utf8_lossy(line).chars().take(MOST_NOISE_CHARS).collect();
         }
         _ => {}
+            // An agent can read its environment, and be asked to tell what stands there.
+            model.env.mask_event(&mut event);
     }
 }
 
