@@ -111,7 +111,7 @@ impl<'a> Call<'a> {
 
     fn patience(&self) -> Patience {
         let outage = (!self.is_preflight()).then_some(self.model.total_timeout);
-        Patience { left: self.left(), outage }
+        Patience { left: self.left(), is_back: self.attempts > 0, outage }
     }
 
     fn is_preflight(&self) -> bool {

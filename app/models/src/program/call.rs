@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// A program on this machine has no outages to wait for: its turn always comes.
-const PATIENCE: Patience = Patience { left: Duration::MAX, outage: None };
+const PATIENCE: Patience = Patience { left: Duration::MAX, is_back: false, outage: None };
 const MOST_MESSAGE_CHARS: usize = 600;
 const MOST_NOISE_CHARS: usize = 200;
 
@@ -63,7 +63,8 @@ impl<'a> Call<'a> {
     pub(super) async fn run(&mut self) -> Result<ChatReply, ModelError> {
         let limiter = &self.model.limiter;
         loop {
-            let turn = self.cancel.run_until_cancelled(limiter.acquire(PATIENCE)).await;
+            let patience = Patience { is_back: self.attempts > 0, ..PATIENCE };
+            let turn = self.cancel.run_until_cancelled(limiter.acquire(patience)).await;
             let Some(Ok(permit)) = turn else {
                 return Err(self.cancelled());
             };
