@@ -78,7 +78,10 @@ impl Fake<'_> {
     fn blurt(&self, known: &str, n_before: usize, answer: &str) -> ExitCode {
         complain(known);
         self.speech.say_steps(known);
-        match n_before % 5 {
+        // A run that cannot call its models would end before it has said anything.
+        let call = std::env::var("SKILLOPT_CALL").unwrap_or_default();
+        let way = if call.ends_with("/preflight") { 0 } else { n_before % 5 };
+        match way {
             1 => self.speech.fail(known),
             2 => {
                 say(known);

@@ -18,7 +18,7 @@ const NAMES: [&str; 9] = [
     "OPENAI_API_KEY",
     "TARGET_OPENAI_COMPATIBLE_API_KEY",
     "AZURE_OPENAI_API_KEY",
-    "MY_OWN_KEY",
+    "MY_OWN_API_KEY",
 ];
 
 fn skillopt(scene: &Scene, dir: &Path, words: &[&str]) -> anyhow::Result<Said> {
@@ -44,7 +44,7 @@ fn check(target: &str, optimizer: &str) -> anyhow::Result<()> {
         "--cfg-options",
         &target_backend,
         &optimizer_backend,
-        "model.target_api_key_env=MY_OWN_KEY",
+        "model.target_api_key_env=MY_OWN_API_KEY",
         "model.max_retries=1",
         "train.num_epochs=1",
         "env.limit=14",
@@ -91,7 +91,7 @@ fn check(target: &str, optimizer: &str) -> anyhow::Result<()> {
         let env = seen["env"].as_object().context("an environment")?;
         let strange = |name: &&&str| {
             env.contains_key(**name)
-                && **name != "MY_OWN_KEY"
+                && **name != "MY_OWN_API_KEY"
                 && !own.contains(*name)
                 && !(**name == "GITHUB_TOKEN" && seen["program"] == "copilot")
         };
