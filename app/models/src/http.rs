@@ -203,6 +203,7 @@ impl Model for HttpModel {
             u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
         );
         WorstCase {
+            calls: 1,
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
             cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
         }

@@ -178,7 +178,8 @@ impl Model for ProgramModel {
     }
 
     /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens, for each
-    /// time that an empty answer is asked for. Programs have no such limit, and add prompts of their own.
+    /// attempt that may be made: also one that fails may be paid for. Programs have no such limit, and add prompts of
+    /// their own.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase {
         const FRAME_TOKENS: usize = 8;
         let said: usize =
@@ -190,10 +191,12 @@ impl Model for ProgramModel {
             u64::try_from(said.max(files)).unwrap_or(u64::MAX),
             u64::from(request.max_tokens.unwrap_or(self.max_tokens)),
         );
-        let times = u64::from(self.empty_retries) + 1;
+        let retries = retries_of(request.purpose, self.max_retries);
+        let calls = retries.saturating_add(self.empty_retries).saturating_add(1);
+        let times = u64::from(calls);
         let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
         let cost = self.prices.map(|prices| prices.most_usd_micros(usage).saturating_mul(times));
-        WorstCase { tokens: tokens.saturating_mul(times), cost_usd_micros: cost }
+        WorstCase { calls, tokens: tokens.saturating_mul(times), cost_usd_micros: cost }
     }
 
     /// The sample does not reach the program: it draws anew by itself.

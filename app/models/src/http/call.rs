@@ -275,6 +275,7 @@ impl<'a> Call<'a> {
             cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
             worth_another: false,
         };
+            unmetered: 0,
         ModelError { kind, message, attempts: self.attempts, billed }
     }
 

@@ -13,7 +13,6 @@ use crate::refusal::is_refusal;
 use crate::retry::{backoff, retries_of};
 use serde_json::Value;
 use skillopt_domain::own_call::VARIABLE;
-use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
     Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, ToolCall,
 };
@@ -39,6 +38,8 @@ pub(super) struct Call<'a> {
     spent: Duration,
     /// What attempts took that brought no answer.
     billed: Billed,
+    /// Kind and words of the last failure, for the record.
+    last_failure: (ModelErrorKind, String),
 }
 
 impl<'a> Call<'a> {
@@ -56,6 +57,7 @@ impl<'a> Call<'a> {
             empty_answers: 0,
             spent: Duration::ZERO,
             billed: Billed::default(),
+            last_failure: (ModelErrorKind::Empty, String::new()),
         }
     }
 
@@ -89,6 +91,7 @@ impl<'a> Call<'a> {
                 "call of a program failed"
             );
             self.spent += start.elapsed();
+            self.last_failure = (failure.kind, self.safe(&failure.message));
             let Some(wait) = self.wait_after(&failure) else {
                 return Err(self.error(failure.kind, &failure.message));
             };
@@ -172,13 +175,8 @@ impl<'a> Call<'a> {
             is_empty.then(|| Failure::new(ModelErrorKind::Empty, Again::Amended, message))
         });
         let Some(failure) = failure else { return Ok(answer) };
-        if let Some(usage) = answer.heard.usage {
-            self.billed.answers += 1;
-            self.billed.usage += usage;
-            let cost = self.cost_of(&answer.heard).unwrap_or_default();
-            let total = self.billed.cost_usd_micros.unwrap_or_default() + cost;
-            self.billed.cost_usd_micros = (total > 0).then_some(total);
-        }
+        // It ran, so that its provider may have taken something for it, whether it tells so or not.
+        self.billed.add(answer.heard.usage, self.cost_of(&answer.heard));
         Err(failure)
     }
 
@@ -253,10 +251,10 @@ impl<'a> Call<'a> {
     }
 
     fn reply(&self, answer: Answer, latency: Duration) -> ChatReply {
-        let cost = self.cost_of(&answer.heard);
-        let usage = answer.heard.usage.map(|mut usage: Usage| {
-            usage += self.billed.usage;
-            usage
+        let cost_usd_micros = self.cost_of(&answer.heard);
+        let earlier = (self.billed.answers > 0).then(|| {
+            let (kind, message) = self.last_failure.clone();
+            Box::new(ModelError { kind, message, attempts: 0, billed: self.billed })
         });
         let finish = match &answer.heard {
             heard if heard.is_refused => Finish::Refused,
@@ -273,14 +271,14 @@ impl<'a> Call<'a> {
         ChatReply {
             text: self.model.env.mask_answer(answer.text),
             finish,
-            usage,
-            cost_usd_micros: cost
-                .map(|cost| cost + self.billed.cost_usd_micros.unwrap_or_default()),
+            usage: answer.heard.usage,
+            cost_usd_micros,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             attempts: self.attempts,
             adaptations: Vec::new(),
             tool_calls,
-            steps,
+            steps: answer.heard.steps.take(),
+            earlier,
         }
     }
 
@@ -289,12 +287,17 @@ impl<'a> Call<'a> {
     }
 
     fn error(&self, kind: ModelErrorKind, message: &str) -> ModelError {
-        let masked = self.model.env.mask(message);
-        let message = match masked.char_indices().nth(MOST_MESSAGE_CHARS) {
+        let message = self.safe(message);
+        ModelError { kind, message, attempts: self.attempts, billed: self.billed }
+    }
+
+    /// A program's words, shortened and without keys.
+    fn safe(&self, words: &str) -> String {
+        let masked = self.model.env.mask(words);
+        match masked.char_indices().nth(MOST_MESSAGE_CHARS) {
             None => masked,
             Some((end, _)) => format!("{}…", &masked[..end]),
-        };
-        ModelError { kind, message, attempts: self.attempts, billed: self.billed }
+        }
     }
 }
 
