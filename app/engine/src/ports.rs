@@ -274,6 +274,10 @@ pub struct ChatReply {
     pub cost_usd_micros: Option<u64>,
     /// Time of the successful attempt, in milliseconds.
     pub latency_ms: u64,
+    /// When the first piece of a streamed reply came, in milliseconds from the beginning of the attempt; `None` when it
+    /// came in one piece. Not recorded.
+    #[serde(skip)]
+    pub first_token_ms: Option<u64>,
     /// Attempts, the successful one included.
     pub attempts: u32,
     /// Changes that the adapter made to be understood, such as "sends `max_tokens`"; for the record.
@@ -285,14 +289,14 @@ pub struct ChatReply {
     /// What an agent did before it answered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<AgentStep>,
-}
-
-/// Why no answer came. The adapter has retried already what is worth a retry.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
     /// What failed before in this call, where it counts as calls of its own. Its `attempts` are 0: they stand above.
     /// Recorded apart, as a failure.
     #[serde(skip)]
     pub earlier: Option<Box<ModelError>>,
+}
+
+/// Why no answer came. The adapter has retried already what is worth a retry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {message}")]
 pub struct ModelError {
     /// What kind of failure.
@@ -323,10 +327,6 @@ pub struct Billed {
     pub worth_another: bool,
 }
 
-/// Kinds of failure, by what has to happen next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ModelErrorKind {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
@@ -350,6 +350,10 @@ impl Billed {
     }
 }
 
+/// Kinds of failure, by what has to happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelErrorKind {
     /// 401 or 403: the key is wrong. Ends the run.
     Authentication,
     /// The quota or the balance is used up, or a longer wait is asked for than allowed. Ends the run resumably.
@@ -454,18 +458,14 @@ pub trait Model: Send + Sync + Debug {
 /// Upper bounds for one call with its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorstCase {
+    /// As how many calls it can count, at least 1: attempts that fail may be paid for as well.
+    pub calls: u32,
     /// Tokens read and written.
     pub tokens: u64,
     /// Millionths of a dollar; `None` when no price is known.
     pub cost_usd_micros: Option<u64>,
-    /// As how many calls it can count, at least 1: attempts that fail may be paid for as well.
-    pub calls: u32,
 }
 
-/// A recorded call as the ledger keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedCall {
-    /// The key.
 impl Default for WorstCase {
     fn default() -> Self {
         Self { calls: 1, tokens: 0, cost_usd_micros: None }
@@ -482,6 +482,10 @@ impl WorstCase {
     }
 }
 
+/// A recorded call as the ledger keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// The key.
     pub key: Sha256Hex,
     /// Who was called.
     pub role: Role,

@@ -154,7 +154,7 @@ impl<'a> Call<'a> {
             self.billed += usage;
         }
         if self.is_preflight() && failure.kind == ModelErrorKind::ReasoningOnly {
-            return Next::Reply(self.sign_of_life(latency, body));
+            return Next::Reply(self.sign_of_life(failure, latency, body));
         }
         if self.adapt(failure, body) {
             return Next::Attempt { after: Duration::ZERO };
@@ -249,7 +249,8 @@ impl<'a> Call<'a> {
             finish: completion.finish,
             usage,
             cost_usd_micros: cost,
-            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            latency_ms: millis(latency),
+            first_token_ms: completion.first_token.map(millis),
             attempts: self.attempts,
             adaptations: body.changes(),
             tool_calls: completion.tool_calls,
@@ -259,10 +260,13 @@ impl<'a> Call<'a> {
 
     /// A preflight asks whether address, key and model are right. A model that is still reasoning when its
     /// few tokens are used up has answered that.
-    fn sign_of_life(&self, latency: Duration, body: &Body<'_>) -> ChatReply {
-        let counted = (self.billed != Usage::default()).then(Usage::default);
-        let completion =
-            Completion { finish: Finish::Length, usage: counted, ..Completion::default() };
+    fn sign_of_life(&self, failure: &Failure, latency: Duration, body: &Body<'_>) -> ChatReply {
+        let completion = Completion {
+            finish: Finish::Length,
+            usage: (self.billed != Usage::default()).then(Usage::default),
+            first_token: failure.first_token,
+            ..Completion::default()
+        };
         self.reply(completion, latency, body)
     }
 
@@ -283,4 +287,8 @@ impl<'a> Call<'a> {
     fn safe(&self, words: &str) -> String {
         shorten(&self.model.mask(words), MOST_MESSAGE_CHARS)
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

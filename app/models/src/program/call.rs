@@ -275,6 +275,7 @@ impl<'a> Call<'a> {
             cost_usd_micros,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             attempts: self.attempts,
+            first_token_ms: None,
             adaptations: Vec::new(),
             tool_calls,
             steps: answer.heard.steps.take(),

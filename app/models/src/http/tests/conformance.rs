@@ -140,6 +140,9 @@ async fn streamed(
         config.max_retries = 1;
     });
     ask(&model).await
+            assert!(whole.first_token_ms.is_none(), "{}: it came in one piece", dialect.name);
+            let has_pieces = !says.refuses && !says.text.is_empty();
+            assert!(!has_pieces || streamed.first_token_ms.is_some(), "{}", dialect.name);
 }
 
 #[tokio::test]
