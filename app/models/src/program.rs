@@ -29,7 +29,7 @@ use call::Call;
 use dialect::{Dialect, dialect_of};
 use environment::ChildEnvironment;
 use serde_json::{Value, json};
-use skillopt_domain::config::{Agents, BackendKind, ModelRole};
+use skillopt_domain::config::{Agents, BackendKind, Capability, Effort, ModelRole};
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::price::Price;
 use skillopt_domain::spend::{Role, Usage};
@@ -83,6 +83,8 @@ pub struct ProgramModel {
     name: String,
     max_tokens: u32,
     dialect: Box<dyn Dialect>,
+    /// What the role says about effort, where the program can be told.
+    role_effort: Option<Effort>,
     env: ChildEnvironment,
     /// Of one attempt.
     time_limit: Duration,
@@ -122,6 +124,10 @@ impl ProgramModel {
             name: if model.is_empty() { info.name.to_owned() } else { model.to_owned() },
             max_tokens: config.max_tokens,
             dialect,
+            role_effort: config
+                .provider
+                .effort
+                .filter(|_| kind.spec().can(Capability::ReasoningEffort)),
             env,
             time_limit: time_limit(config.timeout_s),
             total: time_limit(config.total_timeout_s),
@@ -156,13 +162,18 @@ impl ProgramModel {
 impl Model for ProgramModel {
     /// Another version of the program is another model: it has other prompts of its own.
     fn identity(&self) -> Value {
-        json!({
+        let mut identity = json!({
             "kind": self.kind.as_str(),
             "program": self.info.name,
             "version": self.version,
             "model": self.model,
             "settings": self.dialect.settings(),
-        })
+        });
+        // What is not set adds nothing, so that what was paid before this was known stays findable.
+        if let Some(effort) = self.role_effort {
+            identity["reasoning_effort"] = effort.as_str().into();
+        }
+        identity
     }
 
     fn name(&self) -> &str {

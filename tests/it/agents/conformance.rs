@@ -269,6 +269,32 @@ async fn effort_schema_tools_and_pictures_reach_the_programs_that_can_take_them(
     for (kind, role) in ALL {
         let scene = answers();
         let model = scene.model(kind, role);
+#[tokio::test]
+async fn the_effort_of_a_role_reaches_programs_that_can_be_told_and_is_part_of_what_they_are() {
+    for (kind, role) in ALL {
+        let (scene, key) = (answers(), format!("model.{role}_reasoning_effort"));
+        let plain = scene.model(kind, role).identity();
+        let model = scene.model_with(kind, role, &[(&key, "high")]);
+        ask(&model, "What?").await.expect("an answer");
+        let told = arguments(&scene.seen()[0]).join(" ");
+        let can = kind.spec().can(Capability::ReasoningEffort);
+        assert_eq!(told.contains("high"), can, "{kind:?}: {told}");
+        assert_eq!(model.identity() != plain, can, "{kind:?}: one answer for each effort");
+        let mut request = request(&model, "What?");
+        request.effort = Some(Effort::Low);
+        chat(&model, &request, &CancellationToken::new()).await.expect("an answer");
+        let told = arguments(&scene.seen()[1]).join(" ");
+        assert!(!told.contains("high"), "the call's own effort wins: {kind:?}: {told}");
+    }
+    let scene = answers();
+    let both =
+        [("model.reasoning_effort", "high"), ("model.codex_exec_reasoning_effort", "minimal")];
+    let model = scene.model_with(BackendKind::CodexExec, Role::Target, &both);
+    ask(&model, "What?").await.expect("an answer");
+    let told = arguments(&scene.seen()[0]).join(" ");
+    assert!(told.contains("model_reasoning_effort=\"high\""), "the role's wins: {told}");
+}
+
         let mut request = request(&model, "What?");
         request.effort = Some(Effort::High);
         request.schema = Some(Arc::new(ReplySchema { name: "x".into(), schema: schema.clone() }));

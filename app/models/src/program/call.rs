@@ -140,6 +140,7 @@ impl<'a> Call<'a> {
             folder: &folder,
             model: &model.model,
             again: self.empty_answers > 0,
+            effort: self.request.effort.or(model.role_effort),
         };
         let Spoken { arguments, input, calls_tools } = model.dialect.speak(&order).map_err(here)?;
         let purpose = self.request.purpose.as_str();
