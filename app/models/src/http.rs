@@ -116,7 +116,7 @@ impl HttpModel {
             },
             api_version: (auth != AzureAuth::None).then(|| config.provider.api_version.clone()),
             client: endpoints.client(address.transport)?,
-            limiter: endpoints.limiter(&address, model, secret.as_ref(), (size, run.is_some())),
+            limiter: endpoints.limiter(&address, model, secret.as_ref(), size),
             learned: endpoints.learned(&address, model),
             tokens: token.map(|source| endpoints.tokens(source, &config.provider.token_scope)),
             endpoints: Arc::clone(endpoints),

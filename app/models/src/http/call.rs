@@ -243,7 +243,7 @@ impl<'a> Call<'a> {
             usage
         });
         let cost =
-            usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
+            usage.zip(self.model.prices).and_then(|(usage, prices)| prices.cost_usd_micros(usage));
         ChatReply {
             text: self.model.mask_answer(completion.text),
             finish: completion.finish,
@@ -275,11 +275,11 @@ impl<'a> Call<'a> {
         let prices = self.model.prices;
         let billed = Billed {
             answers: self.billed_answers,
+            unmetered: 0,
             usage: self.billed,
-            cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
+            cost_usd_micros: prices.and_then(|prices| prices.cost_usd_micros(self.billed)),
             worth_another: false,
         };
-            unmetered: 0,
         ModelError { kind, message, attempts: self.attempts, billed }
     }
 

@@ -247,7 +247,7 @@ impl<'a> Call<'a> {
 
     /// What the program told, else what the prices say.
     fn cost_of(&self, heard: &Heard) -> Option<u64> {
-        let by_price = || Some(self.model.prices?.cost_usd_micros(heard.usage?));
+        let by_price = || self.model.prices?.cost_usd_micros(heard.usage?);
         heard.cost_usd_micros.or_else(by_price)
     }
 
@@ -275,8 +275,8 @@ impl<'a> Call<'a> {
             usage: answer.heard.usage,
             cost_usd_micros,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
-            attempts: self.attempts,
             first_token_ms: None,
+            attempts: self.attempts,
             adaptations: Vec::new(),
             tool_calls,
             steps: answer.heard.steps.take(),
@@ -339,16 +339,16 @@ fn hear(model: &ProgramModel, line: &[u8], heard: &mut Heard) {
         return;
     }
     match serde_json::from_slice::<Value>(line) {
-        Ok(event) if event.get("type").is_some() => {
+        Ok(mut event) if event.get("type").is_some() => {
             heard.n_events += 1;
+            // An agent can read its environment, and be asked to tell what stands there.
+            model.env.mask_event(&mut event);
             model.dialect.hear(&event, heard);
         }
         _ if heard.noise.is_empty() => {
             heard.noise = String::from_utf8_lossy(line).chars().take(MOST_NOISE_CHARS).collect();
         }
         _ => {}
-            // An agent can read its environment, and be asked to tell what stands there.
-            model.env.mask_event(&mut event);
     }
 }
 

@@ -214,6 +214,7 @@ fn hear_result(event: &Value, heard: &mut Heard) {
         let read = others.iter().filter_map(|path| count(event, path)).sum::<u64>();
         heard.add_usage(Usage {
             cached_prompt_tokens: cached,
+            cache_write_tokens: count(event, "/usage/cache_creation_input_tokens"),
             ..Usage::new(read + cached.unwrap_or_default(), written)
         });
     }
