@@ -30,7 +30,7 @@ pub use load::{
 pub use role_key::{KeyPlace, RoleKey, role_key};
 
 pub(crate) use env_file::{is_variable_name, write_row};
-pub(crate) use role_key::{key_variables, origin_of, withheld_key};
+pub(crate) use role_key::{key_variables, key_variables_of, origin_of, withheld_key};
 pub(crate) use secret::{holds_secret, secret_in_address};
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub use create::{LeaseWish, NewRunRequest};
 pub use error::HostError;
 pub use existing::Existing;
 pub use lineage::{DeriveRequest, Derived, Lineage};
-pub use measure::{MeasureRequest, Measured};
+pub use measure::{MeasureRequest, MeasureState, Measured};
 pub use model_test::{PROBES, TestFailure, TestScope};
 pub use resume::ResumePlan;
 pub use run_folder::DiskRunFolder;

@@ -2,6 +2,8 @@
 
 mod conformance;
 mod faults;
+mod looking;
 mod processes;
 mod scene;
+mod secrets;
 mod training;

@@ -48,12 +48,14 @@ fn doctor_asks_what_is_accepted_only_when_told_to_and_counts_the_calls() -> anyh
     );
     let said = doctor(&server.url, &["--probe"])?;
     ensure!(said.code == 0, "{}{}", said.out, said.err);
-    ensure!(said.err.contains("making 12 calls"), "{}", said.err);
+    ensure!(said.err.contains("making 14 calls"), "{}", said.err);
     // Roles with different keys learn together: what one was refused, the other does not send.
     let calls = server.seen().len();
-    ensure!((13..=14).contains(&calls), "{calls}");
+    ensure!((15..=16).contains(&calls), "{calls}");
     ensure!(said.out.contains("temperature") && said.out.contains("refused"), "{}", said.out);
     ensure!(said.out.contains("leaves out temperature"), "{}", said.out);
+    ensure!(said.out.contains("streams; its first token came after"), "{}", said.out);
+    ensure!(server.seen().iter().any(|seen| seen.body["stream"] == true), "a stream was asked for");
     Ok(())
 }
 

@@ -1,10 +1,14 @@
 //! `skillopt eval` as a person runs it: one skill on one split, and the files that say what came out.
 
 use crate::binary::{Said, command};
+use crate::fake_server::{FakeServer, Fault};
 use anyhow::{Context, ensure};
-use serde_json::Value;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const SKILL: &str = "data/searchqa_sample/SKILL.md";
 
@@ -59,5 +63,49 @@ fn an_evaluation_leaves_its_rows_and_a_summary_of_them() -> anyhow::Result<()> {
         );
         ensure!(said.remove(id), "what was said about {id}");
     }
+    Ok(())
+}
+
+/// A server that is away for a while from its tenth request on.
+fn away(how_long: Duration) -> FakeServer {
+    let gone = Mutex::new(None::<Instant>);
+    let fault: Fault = Arc::new(move |_, number| {
+        let body = json!({"error": {"message": "the model is being loaded"}});
+        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = (number >= 10).then(|| *gone.get_or_insert_with(Instant::now))?;
+        (since.elapsed() < how_long).then_some((StatusCode::SERVICE_UNAVAILABLE, body))
+    });
+    FakeServer::with(Duration::from_millis(2), fault)
+}
+
+fn eval_over_http(server: &FakeServer, settings: &[&str]) -> anyhow::Result<Said> {
+    let dir = tempfile::tempdir()?;
+    let mut command = command(dir.path());
+    command.args(["eval", "--config", "configs/searchqa/sample.yaml", "--skill", SKILL]);
+    command.args(["--split", "val", "--json", "--cfg-options"]);
+    command.args(["model.target_backend=openai_compatible", "model.target=m", "env.workers=4"]);
+    command.arg(format!("model.target_openai_compatible_base_url={}", server.url)).args(settings);
+    Ok(command.output().context("running skillopt")?.into())
+}
+
+#[test]
+fn c46_an_evaluation_tells_of_an_outage_and_of_its_end() -> anyhow::Result<()> {
+    let said = eval_over_http(&away(Duration::from_millis(1500)), &[])?;
+    ensure!(said.code == 0, "{}", said.err);
+    ensure!(said.err.contains("has not answered for"), "{}", said.err);
+    ensure!(said.err.contains("the model is being loaded"), "{}", said.err);
+    ensure!(said.err.contains("answers again, after"), "{}", said.err);
+    assert_eq!(said.json()?["status"], "done", "standard output holds the result alone");
+    Ok(())
+}
+
+#[test]
+fn c46_an_evaluation_that_an_outage_ends_says_so_last() -> anyhow::Result<()> {
+    let server = away(Duration::from_secs(3600));
+    let said = eval_over_http(&server, &["model.total_timeout_seconds=2"])?;
+    assert_eq!(said.code, 1, "{}", said.err);
+    let last = said.err.lines().last().unwrap_or_default();
+    ensure!(last.contains("has not answered for") && last.contains("loaded"), "{}", said.err);
+    assert_eq!(said.json()?["status"], "failed");
     Ok(())
 }

@@ -29,7 +29,7 @@ const IDLE: [(&str, &str); 7] = [
     ("GITHUB_TOKEN", "ghp_planted0a1b2c3d4e5f"),
 ];
 
-fn all_keys() -> Vec<&'static str> {
+pub(crate) fn all_keys() -> Vec<&'static str> {
     [TARGET, OPTIMIZER].into_iter().chain(IDLE.map(|(_, key)| key)).collect()
 }
 
@@ -75,7 +75,7 @@ fn echoing() -> FakeServer {
     )
 }
 
-fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text)?;
     #[cfg(unix)]
     {
@@ -140,7 +140,7 @@ impl Scene {
 }
 
 /// The keys that a text holds: whole, percent-encoded, or the beginning of one.
-fn found_in(what: &str, bytes: &[u8]) -> Vec<String> {
+pub(crate) fn found_in(what: &str, bytes: &[u8]) -> Vec<String> {
     let holds = |needle: &str| bytes.windows(needle.len()).any(|part| part == needle.as_bytes());
     all_keys()
         .into_iter()
@@ -149,7 +149,7 @@ fn found_in(what: &str, bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
-fn found_below(dir: &Path) -> anyhow::Result<(usize, Vec<String>)> {
+pub(crate) fn found_below(dir: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     let (mut files, mut found) = (0, Vec::new());
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -226,7 +226,7 @@ fn no_planted_key_is_left_anywhere_after_a_run_whose_servers_echo_them() -> anyh
     Ok(())
 }
 
-fn options(scene: &Scene) -> ServeOptions {
+pub(crate) fn options(data_dir: PathBuf) -> ServeOptions {
     ServeOptions {
         host: "127.0.0.1".to_owned(),
         port: 0,
@@ -235,7 +235,7 @@ fn options(scene: &Scene) -> ServeOptions {
         home: None,
         assets: None,
         max_parallel_runs: 1,
-        data_dir: scene.data(),
+        data_dir,
     }
 }
 
@@ -255,7 +255,7 @@ async fn the_api_tells_names_and_places_of_keys_and_nothing_else() -> anyhow::Re
     let hosting = Hosting::open(&scene.data(), env).await?;
     let stop = CancellationToken::new();
     let (ready, url) = tokio::sync::oneshot::channel();
-    let options = options(&scene);
+    let options = options(scene.data());
     let serving = tokio::spawn(serve(options, hosting, stop.clone(), move |url| {
         let _ = ready.send(url.to_owned());
     }));

@@ -52,9 +52,12 @@ fn main() -> ExitCode {
     };
     let secret = script["secret"].as_str().unwrap_or_default();
     let fake = Fake { speech: Speech::of(&program), home: &home, secret };
+    if script["blurts"].is_array() {
+        return fake.blurt(&all_that_it_knows(&script), n_before, &answer());
+    }
     match fault {
         "" => {
-            fake.speech.say_steps();
+            fake.speech.say_steps("what stands in it");
             fake.speech.say_answer(&answer());
             ExitCode::SUCCESS
         }
@@ -71,6 +74,30 @@ struct Fake<'a> {
 }
 
 impl Fake<'_> {
+    /// Tells what it knows in its steps and on stderr, at times in the answer or instead of one.
+    fn blurt(&self, known: &str, n_before: usize, answer: &str) -> ExitCode {
+        complain(known);
+        self.speech.say_steps(known);
+        // A run that cannot call its models would end before it has said anything.
+        let call = std::env::var("SKILLOPT_CALL").unwrap_or_default();
+        let way = if call.ends_with("/preflight") { 0 } else { n_before % 5 };
+        match way {
+            1 => self.speech.fail(known),
+            2 => {
+                say(known);
+                ExitCode::from(7)
+            }
+            3 => {
+                self.speech.say_answer(&format!("<answer>{known}</answer>"));
+                ExitCode::SUCCESS
+            }
+            _ => {
+                self.speech.say_answer(answer);
+                ExitCode::SUCCESS
+            }
+        }
+    }
+
     fn fail(&self, fault: &str) -> ExitCode {
         let speech = self.speech;
         match fault {
@@ -94,7 +121,7 @@ impl Fake<'_> {
                 ExitCode::SUCCESS
             }
             "cut" => {
-                speech.say_steps();
+                speech.say_steps("what stands in it");
                 print(r#"{"type": "assistant", "mess"#);
                 ExitCode::SUCCESS
             }
@@ -131,6 +158,16 @@ impl Fake<'_> {
             }
         }
     }
+}
+
+/// The environment and the planted keys, so often that a text is cut within a key wherever it is cut.
+fn all_that_it_knows(script: &Value) -> String {
+    let env: Vec<String> =
+        std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
+    let keys = script["blurts"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut keys: Vec<String> = keys.map(str::to_owned).collect();
+    keys.extend(keys.clone().iter().map(|key| key.replace('-', "%2D")));
+    format!("{} {}", env.join(" "), keys.join("").repeat(20))
 }
 
 /// Adds a line to what was seen; gives the number of calls before this one.

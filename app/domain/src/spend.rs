@@ -50,6 +50,10 @@ pub struct Usage {
     /// Of the tokens written, those of reasoning; `None` when the provider does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
+    /// Of the tokens read, those that the provider put into its cache and may charge more for; `None` when it does not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
 }
 
 impl Usage {
@@ -67,6 +71,7 @@ impl AddAssign for Usage {
         self.completion_tokens += other.completion_tokens;
         self.cached_prompt_tokens = sum(self.cached_prompt_tokens, other.cached_prompt_tokens);
         self.reasoning_tokens = sum(self.reasoning_tokens, other.reasoning_tokens);
+        self.cache_write_tokens = sum(self.cache_write_tokens, other.cache_write_tokens);
     }
 }
 

@@ -226,10 +226,13 @@ impl Calls {
         role: Role,
         request: &ChatRequest,
         key: &Sha256Hex,
-        reply: ChatReply,
+        mut reply: ChatReply,
         admission: Admission<'_>,
     ) -> Result<Answer, CallError> {
         admission.settle(role, &reply);
+        if let Some(earlier) = reply.earlier.take() {
+            self.ledger.record_failure(key, role, &earlier).await.map_err(CallError::Store)?;
+        }
         self.answered(role).store(true, Ordering::Release);
         let call = RecordedCall {
             key: key.clone(),

@@ -51,9 +51,14 @@ impl fmt::Display for CapReached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { limit, spent, next_call, .. } = self;
         match self.cap {
-            Cap::Calls => {
+            Cap::Calls if *next_call <= 1 => {
                 write!(f, "{spent} of {limit} calls are made; raise limits.max_calls and resume")
             }
+            Cap::Calls => write!(
+                f,
+                "{spent} of {limit} calls are made and the next one could take {next_call} with its further \
+                 attempts; raise limits.max_calls and resume"
+            ),
             Cap::Tokens => write!(
                 f,
                 "{spent} of {limit} tokens are spent and the next call could take {next_call}; \
@@ -95,6 +100,7 @@ pub struct Meter {
 struct State {
     spend: SpendByRole,
     in_flight: u64,
+    reserved_calls: u64,
     reserved_tokens: u64,
     reserved_cost: u64,
     /// Worst cases of calls whose tokens were not reported: unknown must not mean free for a cap.
@@ -207,25 +213,28 @@ impl Meter {
         };
         let cost = worst.cost_usd_micros.unwrap_or_default();
         let time = self.prior.active_ms + self.active_ms_of(&state);
-        let reached = over(Cap::Calls, self.limits.max_calls, spent.calls, others, 1)
-            .or_else(|| {
-                let limit = self.limits.max_tokens;
-                let spent = spent.tokens() + state.assumed_tokens;
-                over(Cap::Tokens, limit, spent, state.reserved_tokens, worst.tokens)
-            })
-            .or_else(|| {
-                let limit = self.limits.max_cost_usd_micros;
-                let spent = spent.cost_usd_micros + state.assumed_cost;
-                over(Cap::Cost, limit, spent, state.reserved_cost, cost)
-            })
-            .or_else(|| {
-                over(Cap::Time, self.limits.max_ms, time, 0, 1).map(|(cap, _)| (cap, true))
-            });
+        let calls = u64::from(worst.calls);
+        let reached =
+            over(Cap::Calls, self.limits.max_calls, spent.calls, state.reserved_calls, calls)
+                .or_else(|| {
+                    let limit = self.limits.max_tokens;
+                    let spent = spent.tokens() + state.assumed_tokens;
+                    over(Cap::Tokens, limit, spent, state.reserved_tokens, worst.tokens)
+                })
+                .or_else(|| {
+                    let limit = self.limits.max_cost_usd_micros;
+                    let spent = spent.cost_usd_micros + state.assumed_cost;
+                    over(Cap::Cost, limit, spent, state.reserved_cost, cost)
+                })
+                .or_else(|| {
+                    over(Cap::Time, self.limits.max_ms, time, 0, 1).map(|(cap, _)| (cap, true))
+                });
         match reached {
             Some((reached, true)) => Err(Wait::Over(reached)),
             Some((_, false)) => Err(Wait::ForOthers),
             None => {
                 state.in_flight += 1;
+                state.reserved_calls += calls;
                 state.reserved_tokens += worst.tokens;
                 state.reserved_cost += cost;
                 Ok(())
@@ -258,21 +267,32 @@ impl Admission<'_> {
         spend.add_usage(reply.usage.unwrap_or_default());
         let mut state = self.meter.lock();
         *state.spend.of_mut(role) += spend;
+        let assumed = self.worst.of_attempt();
         if reply.usage.is_none() {
-            state.assumed_tokens += self.worst.tokens;
+            state.assumed_tokens += assumed.tokens;
         }
         if reply.cost_usd_micros.is_none() {
-            state.assumed_cost += self.worst.cost_usd_micros.unwrap_or_default();
+            state.assumed_cost += assumed.cost_usd_micros.unwrap_or_default();
+        }
+        if let Some(earlier) = &reply.earlier {
+            self.add_failure(&mut state, role, earlier);
         }
     }
 
     /// The call brought no answer that can be used. What the provider took for it counts all the same.
     pub fn settle_failed(self, role: Role, error: &ModelError) {
-        let mut state = self.meter.lock();
+        self.add_failure(&mut self.meter.lock(), role, error);
+    }
+
+    fn add_failure(&self, state: &mut State, role: Role, error: &ModelError) {
         let billed = error.billed;
-        let (attempts, answers) = (error.attempts.into(), billed.answers.into());
-        let spend = state.spend.of_mut(role);
-        spend.add_failure(attempts, answers, billed.usage, billed.cost_usd_micros);
+        billed.add_to(state.spend.of_mut(role), error.attempts.into());
+        let assumed = self.worst.of_attempt();
+        state.assumed_tokens += assumed.tokens.saturating_mul(billed.unmetered.into());
+        if billed.cost_usd_micros.is_none() {
+            let cost = assumed.cost_usd_micros.unwrap_or_default();
+            state.assumed_cost += cost.saturating_mul(billed.answers.into());
+        }
     }
 }
 
@@ -280,6 +300,7 @@ impl Drop for Admission<'_> {
     fn drop(&mut self) {
         let mut state = self.meter.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
+        state.reserved_calls = state.reserved_calls.saturating_sub(self.worst.calls.into());
         state.reserved_tokens = state.reserved_tokens.saturating_sub(self.worst.tokens);
         let cost = self.worst.cost_usd_micros.unwrap_or_default();
         state.reserved_cost = state.reserved_cost.saturating_sub(cost);
@@ -321,5 +342,64 @@ mod tests {
         assert_eq!(known.known_cost_usd_micros(), Some(7));
         let free = spend_of(Billed::default());
         assert_eq!((free.calls, free.known_cost_usd_micros()), (0, Some(0)));
+    }
+
+    #[test]
+    fn c47_attempts_that_told_nothing_count_as_calls_and_for_a_cap_as_their_worst_case() {
+        let limits = Limits {
+            max_calls: Some(10),
+            max_tokens: Some(900),
+            max_cost_usd_micros: None,
+            max_ms: None,
+            error_share: 0.1,
+        };
+        let meter = Meter::new(limits, Prior::default(), Arc::new(TickingClock::default()));
+        let worst = WorstCase { calls: 3, tokens: 300, cost_usd_micros: None };
+        let admit = || meter.admit(worst).map(|admission| admission.expect("nothing in flight"));
+        let mut billed = Billed::default();
+        billed.add(None, None);
+        billed.add(Some(Usage::new(5, 5)), None);
+        let (kind, message) = (ModelErrorKind::Server, "cut".to_owned());
+        let failed = ModelError { kind, message, attempts: 2, billed };
+        admit().expect("room").settle_failed(Role::Target, &failed);
+        let spend = meter.spend().target;
+        assert_eq!((spend.calls, spend.unmetered_calls, spend.unpriced_calls), (2, 1, 2));
+        assert_eq!((spend.failed_attempts, spend.tokens()), (2, 10));
+
+        // The same before an answer: 100 for each that told nothing, 10 for the one that did.
+        let earlier = Some(Box::new(ModelError { attempts: 0, ..failed }));
+        let reply = ChatReply { attempts: 3, earlier, ..ChatReply::default() };
+        admit().expect("room").settle(Role::Target, &reply);
+        let spend = meter.spend().target;
+        assert_eq!((spend.calls, spend.unmetered_calls, spend.failed_attempts), (5, 3, 4));
+        assert_eq!(meter.lock().assumed_tokens, 300);
+        admit().expect("320 are spent or assumed").settle_failed(
+            Role::Target,
+            &ModelError {
+                kind,
+                message: String::new(),
+                attempts: 3,
+                billed: Billed { answers: 3, unmetered: 3, ..billed },
+            },
+        );
+        let reached = admit().expect_err("8 of 10 calls, and the next could take 3");
+        assert_eq!((reached.cap, reached.spent, reached.next_call), (Cap::Calls, 8, 3));
+    }
+
+    #[test]
+    fn a_call_with_further_attempts_holds_room_for_each_of_them() {
+        let limits = Limits {
+            max_calls: Some(5),
+            max_tokens: None,
+            max_cost_usd_micros: None,
+            max_ms: None,
+            error_share: 0.1,
+        };
+        let meter = Meter::new(limits, Prior::default(), Arc::new(TickingClock::default()));
+        let worst = WorstCase { calls: 3, ..WorstCase::default() };
+        let first = meter.admit(worst).expect("no cap").expect("room");
+        assert!(meter.admit(worst).expect("it may yet take fewer").is_none());
+        drop(first);
+        assert!(meter.admit(worst).expect("no cap").is_some());
     }
 }

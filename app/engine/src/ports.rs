@@ -9,7 +9,7 @@ use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::{Outcome, RolloutSet, Sample};
-use skillopt_domain::spend::{Role, Usage};
+use skillopt_domain::spend::{Role, Spend, Usage};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -286,6 +286,10 @@ pub struct ChatReply {
     pub cost_usd_micros: Option<u64>,
     /// Time of the successful attempt, in milliseconds.
     pub latency_ms: u64,
+    /// When the first piece of a streamed reply came, in milliseconds from the beginning of the attempt; `None` when it
+    /// came in one piece. Not recorded.
+    #[serde(skip)]
+    pub first_token_ms: Option<u64>,
     /// Attempts, the successful one included.
     pub attempts: u32,
     /// Changes that the adapter made to be understood, such as "sends `max_tokens`"; for the record.
@@ -297,6 +301,10 @@ pub struct ChatReply {
     /// What an agent did before it answered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<AgentStep>,
+    /// What failed before in this call, where it counts as calls of its own. Its `attempts` are 0: they stand above.
+    /// Recorded apart, as a failure.
+    #[serde(skip)]
+    pub earlier: Option<Box<ModelError>>,
 }
 
 /// Why no answer came. The adapter has retried already what is worth a retry.
@@ -313,18 +321,45 @@ pub struct ModelError {
     pub billed: Billed,
 }
 
-/// Answers that were paid for and could not be used, such as reasoning without an answer.
+/// Answers that were paid for and could not be used, such as reasoning without an answer, and programs that were started
+/// and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Billed {
     /// Such answers.
     pub answers: u32,
-    /// Their tokens.
+    /// Of these, those whose tokens nobody told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unmetered: u32,
+    /// Their tokens, where told.
     pub usage: Usage,
-    /// Their cost in millionths of a dollar; `None` when no price is known.
+    /// Their cost in millionths of a dollar; `None` when the cost of any is not known.
     pub cost_usd_micros: Option<u64>,
     /// The same call may well be answered when it is made, and paid for, once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub worth_another: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl Billed {
+    /// Counts one more answer: its tokens and its cost, each as far as it is known.
+    pub fn add(&mut self, usage: Option<Usage>, cost_usd_micros: Option<u64>) {
+        let cost = if self.answers == 0 { Some(0) } else { self.cost_usd_micros };
+        self.cost_usd_micros = cost.zip(cost_usd_micros).map(|(before, more)| before + more);
+        self.answers += 1;
+        self.unmetered += u32::from(usage.is_none());
+        self.usage += usage.unwrap_or_default();
+    }
+
+    /// Adds it to what a role spent.
+    pub fn add_to(&self, spend: &mut Spend, attempts: u64) {
+        let answers = self.answers.into();
+        spend.add_failure(attempts, answers, self.usage, self.cost_usd_micros);
+        spend.unmetered_calls += u64::from(self.unmetered);
+    }
 }
 
 /// Kinds of failure, by what has to happen next.
@@ -435,13 +470,31 @@ pub trait Model: Send + Sync + Debug {
     ) -> Result<ChatReply, ModelError>;
 }
 
-/// Upper bounds for one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Upper bounds for one call with its attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorstCase {
+    /// As how many calls it can count, at least 1: attempts that fail may be paid for as well.
+    pub calls: u32,
     /// Tokens read and written.
     pub tokens: u64,
     /// Millionths of a dollar; `None` when no price is known.
     pub cost_usd_micros: Option<u64>,
+}
+
+impl Default for WorstCase {
+    fn default() -> Self {
+        Self { calls: 1, tokens: 0, cost_usd_micros: None }
+    }
+}
+
+impl WorstCase {
+    /// Upper bounds for one of its attempts: what is assumed of one that told nothing.
+    #[must_use]
+    pub fn of_attempt(self) -> Self {
+        let calls = u64::from(self.calls.max(1));
+        let cost_usd_micros = self.cost_usd_micros.map(|cost| cost.div_ceil(calls));
+        Self { calls: 1, tokens: self.tokens.div_ceil(calls), cost_usd_micros }
+    }
 }
 
 /// A recorded call as the ledger keeps it.

@@ -120,7 +120,7 @@ impl Model for ScriptedModel {
     }
 
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {
-        WorstCase { tokens: 100, cost_usd_micros: Some(100) }
+        WorstCase { calls: 1, tokens: 100, cost_usd_micros: Some(100) }
     }
 
     async fn chat(

@@ -21,8 +21,9 @@ pub use endpoints::Endpoints;
 pub use setup::{HttpModelSetup, SetupError};
 pub use sign_in::TokenSource;
 
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Size};
 use crate::secret::Secret;
+use crate::timer::time_limit;
 use adapt::Learned;
 use address::Address;
 use async_trait::async_trait;
@@ -97,7 +98,7 @@ impl HttpModel {
                 headers.insert("x-skillopt-run", run);
             }
         }
-        let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
+        let size = Size::new(max_concurrency, run.is_some());
         Ok(Self {
             backend: config.backend,
             policy: WirePolicy {
@@ -115,16 +116,16 @@ impl HttpModel {
             },
             api_version: (auth != AzureAuth::None).then(|| config.provider.api_version.clone()),
             client: endpoints.client(address.transport)?,
-            limiter: endpoints.limiter(&address, model, secret.as_ref(), (size, run.is_some())),
+            limiter: endpoints.limiter(&address, model, secret.as_ref(), size),
             learned: endpoints.learned(&address, model),
             tokens: token.map(|source| endpoints.tokens(source, &config.provider.token_scope)),
             endpoints: Arc::clone(endpoints),
             headers,
             send_headers: config.send_headers,
-            timeout: seconds(config.timeout_s),
-            total_timeout: seconds(config.total_timeout_s),
+            timeout: time_limit(config.timeout_s),
+            total_timeout: time_limit(config.total_timeout_s),
             max_retries: config.max_retries,
-            max_retry_after: seconds(config.max_retry_after_s),
+            max_retry_after: time_limit(config.max_retry_after_s),
             prices: config.price(),
             address,
             secret,
@@ -202,6 +203,7 @@ impl Model for HttpModel {
             u64::from(request.max_tokens.unwrap_or(self.policy.max_tokens)),
         );
         WorstCase {
+            calls: 1,
             tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens),
             cost_usd_micros: self.prices.map(|prices| prices.most_usd_micros(usage)),
         }
@@ -299,10 +301,4 @@ fn sorted(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(sorted).collect(),
         other => other.clone(),
     }
-}
-
-/// The configuration is checked elsewhere; what is no time is a long one here.
-fn seconds(seconds: f64) -> Duration {
-    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
 }

@@ -17,17 +17,34 @@ use crate::retry::Jitter;
 use crate::timer::Timer;
 use describe::Errors;
 use skillopt_domain::outage::Outage;
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use window::Window;
+
+/// How many calls may be in flight, and whether a known limiter takes that over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// At least 1.
+    pub(crate) calls: usize,
+    /// A run asks: a test call must not change what a run may do.
+    pub(crate) is_for_run: bool,
+}
+
+impl Size {
+    pub(crate) fn new(max_concurrency: u32, is_for_run: bool) -> Self {
+        let calls = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
+        Self { calls, is_for_run }
+    }
+}
 
 /// Shared by all runs that call the same endpoint.
 #[derive(Debug)]
 pub(crate) struct Limiter {
     place: Place,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     state: Mutex<State>,
     /// Wakes calls that wait for the endpoint to answer again.
     changed: Notify,
@@ -59,6 +76,9 @@ struct State {
     answers: u64,
     /// Calls that were refused as one too many, ever.
     refusals: u64,
+    /// Calls that had their turn before and were sent away, in the order in which they came back: the next places are
+    /// theirs.
+    back: VecDeque<oneshot::Sender<OwnedSemaphorePermit>>,
     errors: Errors,
 }
 
@@ -74,11 +94,12 @@ impl Limiter {
             not_before: Duration::ZERO,
             answers: 0,
             refusals: 0,
+            back: VecDeque::new(),
             errors: Errors::default(),
         };
         Self {
             place,
-            permits: Semaphore::new(permits),
+            permits: Arc::new(Semaphore::new(permits)),
             state: Mutex::new(state),
             changed: Notify::new(),
             outage: watch::Sender::new(None),

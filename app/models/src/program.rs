@@ -16,18 +16,20 @@ mod tree;
 mod version;
 mod workspace;
 
-pub(crate) use helper::output_of;
+pub(crate) use helper::{NoOutput, output_of};
 
 pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
 
 use crate::http::Endpoints;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Size};
+use crate::retry::retries_of;
+use crate::timer::time_limit;
 use async_trait::async_trait;
 use call::Call;
 use dialect::{Dialect, dialect_of};
 use environment::ChildEnvironment;
 use serde_json::{Value, json};
-use skillopt_domain::config::{Agents, BackendKind, ModelRole};
+use skillopt_domain::config::{Agents, BackendKind, Capability, Effort, ModelRole};
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::price::Price;
 use skillopt_domain::spend::{Role, Usage};
@@ -81,6 +83,8 @@ pub struct ProgramModel {
     name: String,
     max_tokens: u32,
     dialect: Box<dyn Dialect>,
+    /// What the role says about effort, where the program can be told.
+    role_effort: Option<Effort>,
     env: ChildEnvironment,
     /// Of one attempt.
     time_limit: Duration,
@@ -110,26 +114,30 @@ impl ProgramModel {
         let dialect = dialect_of(kind, role, agents).ok_or_else(missing)?;
         let env =
             ChildEnvironment::new(env, dialect.variables(), &config.api_key_env, &dialect.fixed());
-        let size = usize::try_from(max_concurrency.max(1)).unwrap_or(usize::MAX);
         let model = config.model.trim();
         Ok(Self {
             kind,
             role,
-            version: version::version_of(&program, &env.pairs, may_start),
+            version: version::version_of(&program, &env.pairs, may_start)
+                .map(|version| env.mask(&version)),
             model: model.to_owned(),
             name: if model.is_empty() { info.name.to_owned() } else { model.to_owned() },
             max_tokens: config.max_tokens,
             dialect,
+            role_effort: config
+                .provider
+                .effort
+                .filter(|_| kind.spec().can(Capability::ReasoningEffort)),
             env,
-            time_limit: time(config.timeout_s),
-            total: time(config.total_timeout_s),
+            time_limit: time_limit(config.timeout_s),
+            total: time_limit(config.total_timeout_s),
             max_retries: config.max_retries,
             empty_retries: agents.empty_retries,
             prices: config.price(),
             limiter: endpoints.limiter_of_program(
                 &program.to_string_lossy(),
                 model,
-                (size, is_run),
+                Size::new(max_concurrency, is_run),
             ),
             endpoints: Arc::clone(endpoints),
             program,
@@ -154,13 +162,18 @@ impl ProgramModel {
 impl Model for ProgramModel {
     /// Another version of the program is another model: it has other prompts of its own.
     fn identity(&self) -> Value {
-        json!({
+        let mut identity = json!({
             "kind": self.kind.as_str(),
             "program": self.info.name,
             "version": self.version,
             "model": self.model,
             "settings": self.dialect.settings(),
-        })
+        });
+        // What is not set adds nothing, so that what was paid before this was known stays findable.
+        if let Some(effort) = self.role_effort {
+            identity["reasoning_effort"] = effort.as_str().into();
+        }
+        identity
     }
 
     fn name(&self) -> &str {
@@ -176,7 +189,8 @@ impl Model for ProgramModel {
     }
 
     /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens, for each
-    /// time that an empty answer is asked for. Programs have no such limit, and add prompts of their own.
+    /// attempt that may be made: also one that fails may be paid for. Programs have no such limit, and add prompts of
+    /// their own.
     fn worst_case(&self, request: &ChatRequest) -> WorstCase {
         const FRAME_TOKENS: usize = 8;
         let said: usize =
@@ -188,10 +202,12 @@ impl Model for ProgramModel {
             u64::try_from(said.max(files)).unwrap_or(u64::MAX),
             u64::from(request.max_tokens.unwrap_or(self.max_tokens)),
         );
-        let times = u64::from(self.empty_retries) + 1;
+        let retries = retries_of(request.purpose, self.max_retries);
+        let calls = retries.saturating_add(self.empty_retries).saturating_add(1);
+        let times = u64::from(calls);
         let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
         let cost = self.prices.map(|prices| prices.most_usd_micros(usage).saturating_mul(times));
-        WorstCase { tokens: tokens.saturating_mul(times), cost_usd_micros: cost }
+        WorstCase { calls, tokens: tokens.saturating_mul(times), cost_usd_micros: cost }
     }
 
     /// The sample does not reach the program: it draws anew by itself.
@@ -213,10 +229,4 @@ impl fmt::Debug for ProgramModel {
             .field("model", &self.model)
             .finish_non_exhaustive()
     }
-}
-
-/// The configuration is checked elsewhere; what is no time is a long one here.
-fn time(seconds: f64) -> Duration {
-    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
 }

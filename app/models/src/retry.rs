@@ -2,6 +2,7 @@
 //! Pure, except that [`Jitter`] draws from the process's random state.
 
 use reqwest::header::HeaderMap;
+use skillopt_engine::ports::Purpose;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -10,6 +11,13 @@ const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 /// A wait beyond any cap; larger numbers would not fit a `Duration`.
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// How many failed attempts of a call may be followed by another one: as configured, but a preflight that fails should say
+/// so soon.
+pub(crate) fn retries_of(purpose: Purpose, configured: u32) -> u32 {
+    const PREFLIGHT: u32 = 2;
+    if purpose == Purpose::Preflight { configured.min(PREFLIGHT) } else { configured }
+}
 
 /// How long the provider asks to wait, never less than it said. `None` when it does not say, or names a
 /// moment that has passed: then our own back-off applies. A date is read by the provider's clock, where it shows it.
@@ -102,6 +110,13 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         assert_eq!(retry_after(&headers, now()), wait_ms.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn a_preflight_is_tried_again_twice_at_most() {
+        let of = |purpose| [0, 1, 5].map(|configured| retries_of(purpose, configured));
+        assert_eq!(of(Purpose::Preflight), [0, 1, 2]);
+        assert_eq!(of(Purpose::Qa), [0, 1, 5]);
     }
 
     #[test]

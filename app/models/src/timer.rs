@@ -5,6 +5,12 @@ use std::fmt::Debug;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
+/// A time limit of the config, in seconds. What is no time is a long one: the config is checked elsewhere.
+pub(crate) fn time_limit(seconds: f64) -> Duration {
+    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |time| time.min(LONGEST))
+}
+
 #[async_trait]
 pub(crate) trait Timer: Send + Sync + Debug {
     /// Time since some fixed moment.
@@ -39,5 +45,17 @@ impl Timer for SystemTimer {
 
     async fn sleep(&self, wait: Duration) {
         tokio::time::sleep(wait).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_limit_is_never_longer_than_a_day_and_nonsense_is_a_day() {
+        let seconds = [1.5, 86_401.0, f64::INFINITY, f64::NAN, -1.0].map(time_limit);
+        assert_eq!(seconds[0], Duration::from_millis(1_500));
+        assert!(seconds[1..].iter().all(|limit| limit.as_secs() == 86_400), "{seconds:?}");
     }
 }

@@ -170,6 +170,8 @@ fn reply_of(row: &SqliteRow) -> Result<ChatReply, StoreFailure> {
         adaptations: from_json("a call's adaptations", &row.text("adaptations")?)?,
         tool_calls: beside.tool_calls,
         steps: beside.steps,
+        earlier: None,
+        first_token_ms: None,
     })
 }
 

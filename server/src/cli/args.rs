@@ -383,6 +383,9 @@ pub(super) struct SetPriceArgs {
     /// US dollars for a million tokens that the provider had cached; those of --in when left out.
     #[arg(long, value_name = "DOLLARS")]
     pub(super) cached: Option<f64>,
+    /// US dollars for a million tokens that the provider writes to its cache; unknown when left out.
+    #[arg(long, value_name = "DOLLARS")]
+    pub(super) cache_write: Option<f64>,
     /// US dollars for a million tokens written.
     #[arg(long = "out", value_name = "DOLLARS")]
     pub(super) output: f64,

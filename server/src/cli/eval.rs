@@ -2,22 +2,23 @@
 
 use super::Exit;
 use super::args::EvalArgs;
-use super::narrate::{number, spend_line};
+use super::narrate::{number, outage_line, spend_line, up_line};
 use super::output::Output;
 use super::stop::Stop;
 use super::summary::in_units;
 use super::train::refuse;
 use crate::config::{BadConfig, Environment, flag};
-use crate::host::{Hosting, MeasureRequest, Measured};
+use crate::host::{Hosting, MeasureRequest, MeasureState, Measured};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use skillopt_domain::api::EvalRow;
 use skillopt_domain::config::Resolved;
-use skillopt_domain::event::Progress;
+use skillopt_domain::outage::Outage;
 use skillopt_domain::run::RunTransition;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::TrainError;
 use skillopt_engine::ctx::RunControl;
+use skillopt_engine::ports::Clock;
 use skillopt_engine::train::Measurement;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,10 +63,10 @@ async fn measure(
     let started = Instant::now();
     let stop = Stop::watch("cancelling; what is paid for is kept (once more: stop at once)");
     let (control, ctx) = RunControl::new();
-    let (progress, watched) = watch::channel(None);
+    let (state, watched) = watch::channel(MeasureState::default());
     let over = CancellationToken::new();
     let work = async {
-        let measured = hosting.measure(&request, &ctx, &progress).await;
+        let measured = hosting.measure(&request, &ctx, &state).await;
         over.cancel();
         measured
     };
@@ -76,7 +77,9 @@ async fn measure(
             () = over.cancelled() => {}
         }
     };
-    let draw = draw(watched, output.is_terminal() && !args.json, &over);
+    let clock = hosting.clock();
+    let screen = Screen { bar: bar(output.is_terminal() && !args.json), output, clock: &*clock };
+    let draw = screen.follow(watched, &over);
     let (measured, (), ()) = tokio::join!(work, cancel, draw);
     let measured = match measured {
         Ok(measured) => measured,
@@ -95,30 +98,57 @@ async fn measure(
         Some(failure) if matches!(failure.error, TrainError::Cancelled) => Exit::Cancelled,
         Some(failure) => {
             output.error(&failure.to_string());
+            if let Some(outage) = &state.borrow().outage {
+                output.error(&outage_line(outage, clock.now_ms()));
+            }
             Exit::Failed
         }
     })
 }
 
-async fn draw(
-    mut progress: watch::Receiver<Option<Progress>>,
-    is_shown: bool,
-    over: &CancellationToken,
-) {
+/// A bar that is not drawn where nobody looks.
+fn bar(is_shown: bool) -> ProgressBar {
     if !is_shown {
-        return;
+        return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("{bar:28} {pos}/{len} tasks {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    // A count that is missed is overtaken by the next one.
-    while let Some(Ok(())) = over.run_until_cancelled(progress.changed()).await {
-        if let Some(now) = progress.borrow_and_update().as_ref() {
-            bar.set_length(now.total.into());
-            bar.set_position(now.done.into());
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Where it is shown how far a measurement is.
+struct Screen<'a> {
+    bar: ProgressBar,
+    output: &'a Output,
+    clock: &'a dyn Clock,
+}
+
+impl Screen<'_> {
+    async fn follow(&self, mut state: watch::Receiver<MeasureState>, over: &CancellationToken) {
+        let mut told = None;
+        // What is missed is overtaken by what comes next.
+        while let Some(Ok(())) = over.run_until_cancelled(state.changed()).await {
+            let MeasureState { progress, outage } = state.borrow_and_update().clone();
+            if let Some(now) = progress {
+                self.bar.set_length(now.total.into());
+                self.bar.set_position(now.done.into());
+            }
+            if outage != told {
+                self.tell(told.as_ref(), outage.as_ref());
+                told = outage;
+            }
         }
+        self.bar.finish_and_clear();
     }
-    bar.finish_and_clear();
+
+    fn tell(&self, before: Option<&Outage>, now: Option<&Outage>) {
+        let at_ms = self.clock.now_ms();
+        let line = match (before, now) {
+            (_, Some(outage)) => outage_line(outage, at_ms),
+            (Some(over), None) => up_line(&over.endpoint, &over.model, over.since_ms, at_ms),
+            (None, None) => return,
+        };
+        self.bar.suspend(|| self.output.note(&line));
+    }
 }
 
 /// What several measurements of one skill say together.

@@ -56,8 +56,7 @@ impl Narrator {
             }
             EventKind::EndpointDown(outage) => vec![outage_line(outage, at_ms)],
             EventKind::EndpointUp { endpoint, model, since_ms } => {
-                let after = seconds(*since_ms, at_ms);
-                vec![format!("{model} at {endpoint} answers again, after {after} s")]
+                vec![up_line(endpoint, model, *since_ms, at_ms)]
             }
             EventKind::PreflightPassed { .. }
             | EventKind::PhaseStarted(_)
@@ -132,10 +131,16 @@ fn status_line(status: RunStatus, detail: Option<&str>) -> Vec<String> {
     }
 }
 
-fn outage_line(outage: &Outage, at_ms: u64) -> String {
+/// An endpoint does not answer.
+pub(super) fn outage_line(outage: &Outage, at_ms: u64) -> String {
     let Outage { endpoint, model, since_ms, next_try_ms, error } = outage;
     let (down, wait) = (seconds(*since_ms, at_ms), seconds(at_ms, *next_try_ms));
     format!("{model} at {endpoint} has not answered for {down} s, next try in {wait} s: {error}")
+}
+
+/// It answers again.
+pub(super) fn up_line(endpoint: &str, model: &str, since_ms: u64, at_ms: u64) -> String {
+    format!("{model} at {endpoint} answers again, after {} s", seconds(since_ms, at_ms))
 }
 
 /// Whole seconds from one moment to another, rounded up.

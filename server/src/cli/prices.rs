@@ -44,6 +44,10 @@ async fn list(hosting: &Hosting, args: &ListPricesArgs, output: &Output) -> anyh
 fn line(row: &PriceRow) -> String {
     let host = if row.host.is_empty() { String::new() } else { format!(" at {}", row.host) };
     let cached = row.cached_input.map(|price| format!(", cached ${price}")).unwrap_or_default();
+    let cached = match row.cache_write {
+        Some(price) => format!("{cached}, into the cache ${price}"),
+        None => cached,
+    };
     let source = if row.source.is_empty() { String::new() } else { format!(" ({})", row.source) };
     format!(
         "{}{host}: in ${}{cached}, out ${} a million tokens, as of {}{source}",
@@ -58,6 +62,7 @@ async fn set(hosting: &Hosting, args: SetPriceArgs, output: &Output) -> anyhow::
         host: args.name.host,
         input: args.input,
         cached_input: args.cached,
+        cache_write: args.cache_write,
         output: args.output,
         as_of: args.as_of.unwrap_or_else(|| today(hosting)),
         source: args.source,
@@ -148,13 +153,14 @@ mod tests {
             host: "h.example".into(),
             input: 1.5,
             cached_input: Some(0.15),
+            cache_write: Some(1.875),
             output: 6.0,
             as_of: "2026-11-30".into(),
             source: "their page".into(),
         };
         assert_eq!(
             line(&row),
-            "m* at h.example: in $1.5, cached $0.15, out $6 a million tokens, as of 2026-11-30 (their page)"
+            "m* at h.example: in $1.5, cached $0.15, into the cache $1.875, out $6 a million tokens, as of 2026-11-30 (their page)"
         );
     }
 }

@@ -1,5 +1,7 @@
-//! Keys in the system's keyring. It is asked only for names that `skillopt keys set` put there, which stand with the
-//! addresses that they are for in a file of the data directory; values never leave the keyring.
+//! Keys in the system's keyring. It is asked only for entries that `skillopt keys set` put there: a file of the data
+//! directory has their names, the addresses that they are for, and their random ids. The keyring is one for all data
+//! directories, so that without its id no other directory can take a key and send it elsewhere. Values never leave the
+//! keyring.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -93,6 +95,8 @@ pub struct Keyring {
 
 #[derive(Clone)]
 struct Named {
+    /// `None` in a list that was not written here: no entry belongs to it.
+    entry: Option<EntryId>,
     bound_to: Option<String>,
     value: OnceLock<Result<Option<String>, String>>,
 }
@@ -104,9 +108,37 @@ impl fmt::Debug for Named {
     }
 }
 
+/// The random part of an entry's name in the keyring, which only the data directory that made it knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct EntryId(String);
+
+impl EntryId {
+    fn random() -> Self {
+        Self(uuid::Uuid::now_v7().simple().to_string())
+    }
+
+    /// What the keyring calls the key of this name.
+    fn entry_of(&self, name: &str) -> String {
+        format!("{name} {}", self.0)
+    }
+}
+
+impl Named {
+    /// The key, read the first time that it is asked for.
+    fn value(&self, name: &str, store: &dyn SecretStore) -> &Result<Option<String>, String> {
+        self.value.get_or_init(|| match &self.entry {
+            Some(id) => store.get(&id.entry_of(name)),
+            None => Err("the list of names has no entry for it; set it again".to_owned()),
+        })
+    }
+}
+
 /// A name in the list.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Bound {
+struct Listed {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<EntryId>,
     /// The address that the key is for.
     #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
     bound_to: Option<String>,
@@ -127,7 +159,9 @@ impl Keyring {
         };
         let names = entries
             .into_iter()
-            .map(|(name, Bound { bound_to })| (name, Named { bound_to, value: OnceLock::new() }))
+            .map(|(name, Listed { entry, bound_to })| {
+                (name, Named { entry, bound_to, value: OnceLock::new() })
+            })
             .collect();
         Self { store, index, names, fault }
     }
@@ -150,7 +184,7 @@ impl Keyring {
     /// The key of that name. The first time blocks, and may wait for the user.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let named = self.names.get(name)?;
-        match named.value.get_or_init(|| self.store.get(name)) {
+        match named.value(name, &*self.store) {
             Ok(value) => value.as_deref().map(str::trim).filter(|value| !value.is_empty()),
             Err(_) => None,
         }
@@ -159,7 +193,7 @@ impl Keyring {
     /// Why a name that it holds has no value; `None` where it has one, and for other names.
     pub(crate) fn refused(&self, name: &str) -> Option<String> {
         let named = self.names.get(name)?;
-        match named.value.get_or_init(|| self.store.get(name)) {
+        match named.value(name, &*self.store) {
             Ok(Some(_)) => None,
             Ok(None) => Some("the system keyring holds it no more".to_owned()),
             Err(reason) => Some(format!("the system keyring: {reason}")),
@@ -177,9 +211,19 @@ impl Keyring {
         bound_to: Option<String>,
     ) -> Result<(), String> {
         self.check()?;
-        self.store.set(name, secret)?;
-        self.names.insert(name.to_owned(), Named { bound_to, value: OnceLock::new() });
-        self.write_index()
+        let known = self.names.get(name).and_then(|named| named.entry.clone());
+        let is_new = known.is_none();
+        let id = known.unwrap_or_else(EntryId::random);
+        let entry = id.entry_of(name);
+        self.store.set(&entry, secret)?;
+        let named = Named { entry: Some(id), bound_to, value: OnceLock::new() };
+        self.names.insert(name.to_owned(), named);
+        let written = self.write_index();
+        if written.is_err() && is_new {
+            // Without its id nobody would find it again. What is told is why the list could not be written.
+            let _ = self.store.remove(&entry);
+        }
+        written
     }
 
     /// Takes a key away; false where there was none.
@@ -188,10 +232,10 @@ impl Keyring {
     /// What the keyring or the file system says.
     pub(crate) fn remove(&mut self, name: &str) -> Result<bool, String> {
         self.check()?;
-        if !self.names.contains_key(name) {
-            return Ok(false);
+        let Some(named) = self.names.get(name) else { return Ok(false) };
+        if let Some(id) = &named.entry {
+            self.store.remove(&id.entry_of(name))?;
         }
-        self.store.remove(name)?;
         self.names.remove(name);
         self.write_index()?;
         Ok(true)
@@ -203,11 +247,10 @@ impl Keyring {
     }
 
     fn write_index(&self) -> Result<(), String> {
-        let entries: BTreeMap<&str, Bound> = self
-            .names
-            .iter()
-            .map(|(name, named)| (name.as_str(), Bound { bound_to: named.bound_to.clone() }))
-            .collect();
+        let listed =
+            |named: &Named| Listed { entry: named.entry.clone(), bound_to: named.bound_to.clone() };
+        let entries: BTreeMap<&str, Listed> =
+            self.names.iter().map(|(name, named)| (name.as_str(), listed(named))).collect();
         let text = serde_json::to_string_pretty(&entries).map_err(|err| err.to_string())?;
         let dir = self.index.parent().unwrap_or(Path::new("."));
         let write = || {
@@ -221,7 +264,7 @@ impl Keyring {
     }
 }
 
-fn read_index(path: &Path) -> Result<BTreeMap<String, Bound>, String> {
+fn read_index(path: &Path) -> Result<BTreeMap<String, Listed>, String> {
     match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map_err(|err| err.to_string()),
         Err(err) if err.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
@@ -296,13 +339,48 @@ mod tests {
         assert!(!index.contains("sk-secret") && !format!("{keyring:?}").contains("sk-secret"));
         assert_eq!((keyring.remove("A_KEY"), keyring.remove("A_KEY")), (Ok(true), Ok(false)));
         assert_eq!(open().names().count(), 0);
-        assert_eq!(store.get("A_KEY"), Ok(None));
+        assert!(store.secrets.lock().expect("a lock").is_empty());
+    }
+
+    #[test]
+    fn another_data_directory_cannot_take_a_key_to_another_host() {
+        let (mine, other) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let store = Arc::new(MemoryKeyring::default());
+        let open =
+            |dir: &Path| Keyring::with_store(dir, Arc::clone(&store) as Arc<dyn SecretStore>);
+        let home = |url: &str| Some(url.to_owned());
+        open(mine.path()).set("A_KEY", "sk-mine", home("https://api.example/v1")).expect("set");
+        // Somebody's list that names the key, for a host of theirs or for any.
+        let theirs = r#"{"A_KEY": {"for": "https://evil.example"}, "B_KEY": {"entry": "1"}}"#;
+        std::fs::write(other.path().join(INDEX), theirs).expect("written");
+        let keyring = open(other.path());
+        assert_eq!((keyring.get("A_KEY"), keyring.get("B_KEY")), (None, None));
+        assert!(keyring.refused("A_KEY").is_some_and(|why| why.contains("set it again")));
+
+        // Each directory has a key of its own under the same name, and removes none but that.
+        open(other.path()).set("A_KEY", "sk-theirs", home("https://evil.example")).expect("set");
+        assert_eq!(open(mine.path()).get("A_KEY"), Some("sk-mine"));
+        assert_eq!(open(other.path()).get("A_KEY"), Some("sk-theirs"));
+        assert_eq!(open(other.path()).remove("A_KEY"), Ok(true));
+        assert_eq!(open(mine.path()).get("A_KEY"), Some("sk-mine"));
+    }
+
+    #[test]
+    fn a_key_that_is_set_anew_keeps_its_entry() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Arc::new(MemoryKeyring::default());
+        let open = || Keyring::with_store(dir.path(), Arc::clone(&store) as Arc<dyn SecretStore>);
+        open().set("A_KEY", "sk-old", None).expect("set");
+        open().set("A_KEY", "sk-new", None).expect("set");
+        assert_eq!(open().get("A_KEY"), Some("sk-new"));
+        assert_eq!(store.secrets.lock().expect("a lock").len(), 1, "the old one is gone");
     }
 
     #[test]
     fn a_locked_keyring_and_a_lost_key_are_told() {
         let dir = tempfile::tempdir().expect("a folder");
-        std::fs::write(dir.path().join(INDEX), r#"{"A_KEY": {}}"#).expect("written");
+        std::fs::write(dir.path().join(INDEX), r#"{"A_KEY": {"entry": "1"}}"#).expect("written");
         let locked = MemoryKeyring { is_locked: true, ..MemoryKeyring::default() };
         let keyring = Keyring::with_store(dir.path(), Arc::new(locked));
         assert_eq!(keyring.get("A_KEY"), None);

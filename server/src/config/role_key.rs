@@ -1,7 +1,9 @@
 //! Which key a role uses, and where it was found. A key goes only to the host that it is meant for.
 
 use super::environment::{Environment, prefix};
+use skillopt_domain::config::BackendKind;
 use skillopt_domain::spend::Role;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Where a key was found. Tells the place, never the key.
@@ -57,7 +59,7 @@ pub fn role_key(
     if !named.is_empty() {
         return named_key(env, named, base_url).map(Some);
     }
-    let candidates = sources(role).into_iter().find_map(|source| {
+    let candidates = sources(role).find_map(|source| {
         let found = env.find(&source.variable)?;
         let beside = |name: &String| env.beside(&found.place, name);
         let home = env
@@ -66,7 +68,7 @@ pub fn role_key(
         let is_home = |home: &str| origin_of(home) == origin_of(base_url);
         let goes = match home {
             Some(home) => is_home(home),
-            None => source.homes.iter().any(|home| is_home(home)),
+            None => source.kind.homes.iter().any(|home| is_home(home)),
         };
         goes.then_some(RoleKey { variable: source.variable, place: found.place })
     });
@@ -76,7 +78,7 @@ pub fn role_key(
 /// Why a key that nobody named may be missing: a file that was refused, or a keyring that gave no answer.
 #[must_use]
 pub(crate) fn withheld_key(env: &Environment, role: Role) -> Option<String> {
-    sources(role).into_iter().find_map(|KeySource { variable, .. }| {
+    sources(role).find_map(|KeySource { variable, .. }| {
         let reason = env.withheld(&variable).filter(|_| env.find(&variable).is_none())?;
         Some(format!("{variable}: {reason}"))
     })
@@ -91,41 +93,91 @@ pub(crate) fn key_variables() -> Vec<String> {
     all
 }
 
-/// A variable that may hold a key, and where such a key belongs.
-struct KeySource {
-    variable: String,
-    /// Variables that name the address that it is for; the first that is set counts.
-    addresses: Vec<String>,
-    /// Where it belongs when none of them is set.
+/// Whose keys a variable holds: how the names of its variables begin, and where its keys belong when no address stands
+/// beside them.
+#[derive(Debug)]
+struct KeyKind {
+    /// The backend that calls that service.
+    backend: BackendKind,
+    /// How the names begin, after the role's.
+    family: &'static str,
+    /// How the name of the variable ends that holds the address.
+    address: &'static str,
+    /// A role may have a key of its own: `<ROLE>_<family>_API_KEY`.
+    by_role: bool,
+    /// It may also stand as `<family>_<ROLE>_API_KEY`, which is looked at first.
+    role_behind: bool,
+    /// The service's own addresses.
     homes: &'static [&'static str],
 }
 
+/// All kinds, in the order in which a role looks for a key; of a backend's the first is its usual one.
+static KINDS: [KeyKind; 6] = [
+    of_any("OPENAI_COMPATIBLE", BackendKind::OpenaiCompatible),
+    KeyKind {
+        address: "ENDPOINT",
+        role_behind: true,
+        ..of_any("AZURE_OPENAI", BackendKind::OpenaiChat)
+    },
+    of_service("OPENAI", BackendKind::OpenaiChat, &["https://api.openai.com"]),
+    KeyKind { homes: &["http://localhost:8000"], ..of_any("QWEN_CHAT", BackendKind::QwenChat) },
+    of_service(
+        "MINIMAX",
+        BackendKind::MinimaxChat,
+        &["https://api.minimax.io", "https://api.minimaxi.com"],
+    ),
+    of_service("ANTHROPIC", BackendKind::AnthropicMessages, &["https://api.anthropic.com"]),
+];
+
+/// A key for whatever address stands beside it.
+const fn of_any(family: &'static str, backend: BackendKind) -> KeyKind {
+    KeyKind { backend, family, address: "BASE_URL", by_role: true, role_behind: false, homes: &[] }
+}
+
+/// A key of one service, the same for all roles.
+const fn of_service(
+    family: &'static str,
+    backend: BackendKind,
+    homes: &'static [&'static str],
+) -> KeyKind {
+    KeyKind { by_role: false, homes, ..of_any(family, backend) }
+}
+
+/// A variable that may hold a key.
+struct KeySource {
+    kind: &'static KeyKind,
+    variable: String,
+    /// Variables that name the address that it is for; the first that is set counts.
+    addresses: Vec<String>,
+}
+
 /// Where keys are looked for. Which backend a role has does not matter: a key goes to its own host and to no other.
-fn sources(role: Role) -> Vec<KeySource> {
-    const QWEN: &[&str] = &["http://localhost:8000"];
-    const MINIMAX: &[&str] = &["https://api.minimax.io", "https://api.minimaxi.com"];
+fn sources(role: Role) -> impl Iterator<Item = KeySource> {
+    KINDS.iter().flat_map(move |kind| sources_of(kind, role))
+}
+
+fn sources_of(kind: &'static KeyKind, role: Role) -> Vec<KeySource> {
+    let KeyKind { family, address, .. } = kind;
     let own = prefix(role);
-    let source = |family: &str, common: &str, address: &str, homes| KeySource {
-        variable: format!("{family}_API_KEY"),
-        addresses: vec![format!("{family}_{address}"), format!("{common}_{address}")],
-        homes,
+    let source = |prefix: String| KeySource {
+        kind,
+        variable: format!("{prefix}_API_KEY"),
+        addresses: vec![format!("{prefix}_{address}"), format!("{family}_{address}")],
     };
-    let of_role = |family: &str, address: &str, homes| {
-        [
-            source(&format!("{own}_{family}"), family, address, homes),
-            source(family, family, address, homes),
-        ]
-    };
-    let of_azure = source(&format!("AZURE_OPENAI_{own}"), "AZURE_OPENAI", "ENDPOINT", &[]);
-    let one = |family: &str, homes| source(family, family, "BASE_URL", homes);
-    of_role("OPENAI_COMPATIBLE", "BASE_URL", &[])
-        .into_iter()
-        .chain([of_azure])
-        .chain(of_role("AZURE_OPENAI", "ENDPOINT", &[]))
-        .chain([one("OPENAI", &["https://api.openai.com"])])
-        .chain(of_role("QWEN_CHAT", "BASE_URL", QWEN))
-        .chain([one("MINIMAX", MINIMAX), one("ANTHROPIC", &["https://api.anthropic.com"])])
-        .collect()
+    let behind = kind.role_behind.then(|| source(format!("{family}_{own}")));
+    let before = kind.by_role.then(|| source(format!("{own}_{family}")));
+    behind.into_iter().chain(before).chain([source((*family).to_owned())]).collect()
+}
+
+/// The variables that may hold a backend's key, the usual one first; none for backends that need no key.
+pub(crate) fn key_variables_of(backend: BackendKind) -> Vec<String> {
+    let kinds = || KINDS.iter().filter(|kind| kind.backend == backend);
+    let common = kinds().map(|kind| format!("{}_API_KEY", kind.family));
+    let of_roles = kinds()
+        .flat_map(|kind| Role::ALL.into_iter().flat_map(move |role| sources_of(kind, role)))
+        .map(|source| source.variable);
+    let mut seen = BTreeSet::new();
+    common.chain(of_roles).filter(|name| seen.insert(name.clone())).collect()
 }
 
 fn named_key(env: &Environment, named: &str, base_url: &str) -> Result<RoleKey, String> {

@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::Hosting;
-use crate::config::{Environment, key_variables};
+use crate::config::{Environment, key_variables_of};
 use skillopt_domain::api::{BackendReady, CheckState};
 use skillopt_domain::config::{Agents, BACKENDS, BackendFamily, BackendKind, BackendSpec};
 use skillopt_models::{find_program, program_of};
@@ -35,15 +35,9 @@ fn readiness(env: &Environment, spec: &BackendSpec) -> (CheckState, String) {
 }
 
 fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
-    let family = family(kind);
-    let common = format!("{family}_API_KEY");
-    let is_own = |name: &String| {
-        name.contains(family) || (kind == BackendKind::OpenaiChat && name == "OPENAI_API_KEY")
-    };
-    let of_family = key_variables().into_iter().filter(is_own);
-    let variables = std::iter::once(common.clone()).chain(of_family);
-    let found = variables.into_iter().find_map(|name| {
-        let place = env.find(&name)?.place;
+    let variables = key_variables_of(kind);
+    let found = variables.iter().find_map(|name| {
+        let place = env.find(name)?.place;
         Some(format!("{name} in {place}"))
     });
     match found {
@@ -51,18 +45,10 @@ fn http(env: &Environment, kind: BackendKind) -> (CheckState, String) {
         None if matches!(kind, BackendKind::OpenaiCompatible | BackendKind::QwenChat) => {
             (CheckState::Ok, "no key found; a server on this machine needs none".to_owned())
         }
-        None => (CheckState::Warning, format!("no key found, such as {common}")),
-    }
-}
-
-/// How the variables of a backend's key begin, after the role.
-fn family(kind: BackendKind) -> &'static str {
-    match kind {
-        BackendKind::OpenaiChat => "AZURE_OPENAI",
-        BackendKind::QwenChat => "QWEN_CHAT",
-        BackendKind::MinimaxChat => "MINIMAX",
-        BackendKind::AnthropicMessages => "ANTHROPIC",
-        _ => "OPENAI_COMPATIBLE",
+        None => {
+            let usual = variables.first().map(String::as_str).unwrap_or_default();
+            (CheckState::Warning, format!("no key found, such as {usual}"))
+        }
     }
 }
 
@@ -100,5 +86,20 @@ mod tests {
             CheckState::Warning
         );
         assert_eq!(of(&Environment::default(), BackendKind::Mock).0, CheckState::Ok);
+    }
+
+    #[test]
+    fn each_backend_counts_its_own_keys_and_nobody_elses() {
+        let ready = |name: &str, kind| {
+            let env = Environment::from_pairs([(name, "sk-secret")]);
+            of(&env, kind) == (CheckState::Ok, format!("{name} in the environment"))
+        };
+        let azure = ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_TARGET_API_KEY", "OPENAI_API_KEY"];
+        assert!(azure.iter().all(|name| ready(name, BackendKind::OpenaiChat)));
+        assert!(ready("MINIMAX_API_KEY", BackendKind::MinimaxChat));
+        assert!(!ready("OPENAI_COMPATIBLE_API_KEY", BackendKind::OpenaiChat));
+        assert!(!ready("OPENAI_API_KEY", BackendKind::OpenaiCompatible));
+        let (_, words) = of(&Environment::default(), BackendKind::OpenaiChat);
+        assert_eq!(words, "no key found, such as AZURE_OPENAI_API_KEY");
     }
 }

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use skillopt_domain::config::{ConfigProblem, Resolved};
 use skillopt_domain::event::{EventKind, Progress};
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::RolloutSet;
 use skillopt_domain::skill::SkillDoc;
 use skillopt_domain::spend::Role;
@@ -38,6 +39,15 @@ pub struct MeasureRequest {
     pub out_root: Option<PathBuf>,
 }
 
+/// How far a measurement is. What is missed of it is overtaken by what comes next.
+#[derive(Clone, Debug, Default)]
+pub struct MeasureState {
+    /// The tasks that are done.
+    pub progress: Option<Progress>,
+    /// The endpoint does not answer.
+    pub outage: Option<Outage>,
+}
+
 /// All measurements and how they ended.
 #[derive(Debug)]
 pub struct Measured {
@@ -50,7 +60,7 @@ pub struct Measured {
 }
 
 impl Hosting {
-    /// Measures. `progress` is told how far it is.
+    /// Measures. `state` is told how far it is.
     ///
     /// # Errors
     /// [`HostError`] when config, skill, data or folder cannot be used.
@@ -58,7 +68,7 @@ impl Hosting {
         &self,
         request: &MeasureRequest,
         ctx: &RunCtx,
-        progress: &watch::Sender<Option<Progress>>,
+        state: &watch::Sender<MeasureState>,
     ) -> Result<Measured, HostError> {
         let config = run_config(&self.priced(&request.resolved).await)?;
         let skill = read_skill(&request.skill).map_err(|problem| {
@@ -75,7 +85,7 @@ impl Hosting {
             target: model(Role::Target)?,
             optimizer: model(Role::Optimizer)?,
             ledger: Arc::new(self.shared.store.clone()),
-            journal: Arc::new(OnlyProgress(progress.clone())),
+            journal: Arc::new(OnlyState(state.clone())),
             folder: folder.clone(),
             benchmark: Arc::new(inputs.data.benchmark),
             clock: self.clock(),
@@ -139,13 +149,20 @@ impl Hosting {
     }
 }
 
-/// A journal that keeps nothing: a measurement is no run.
+/// A journal that keeps nothing but how it stands: a measurement is no run.
 #[derive(Debug)]
-struct OnlyProgress(watch::Sender<Option<Progress>>);
+struct OnlyState(watch::Sender<MeasureState>);
 
 #[async_trait]
-impl Journal for OnlyProgress {
-    async fn append(&self, _: &str, _: EventKind) -> Result<(), StoreError> {
+impl Journal for OnlyState {
+    async fn append(&self, _: &str, event: EventKind) -> Result<(), StoreError> {
+        match event {
+            EventKind::EndpointDown(outage) => {
+                self.0.send_modify(|state| state.outage = Some(outage));
+            }
+            EventKind::EndpointUp { .. } => self.0.send_modify(|state| state.outage = None),
+            _ => {}
+        }
         Ok(())
     }
 
@@ -170,7 +187,7 @@ impl Journal for OnlyProgress {
     }
 
     fn progress(&self, progress: Progress) {
-        self.0.send_replace(Some(progress));
+        self.0.send_modify(|state| state.progress = Some(progress));
     }
 }
 

@@ -43,7 +43,10 @@ pub enum TestFailure {
 }
 
 /// Names of the further calls; those that the backend cannot make by its table are left out.
-pub const PROBES: [&str; 5] = ["temperature", "reasoning effort", "JSON schema", "tools", "images"];
+pub const PROBES: [&str; 6] =
+    ["temperature", "reasoning effort", "JSON schema", "tools", "images", STREAMING];
+
+const STREAMING: &str = "streaming";
 
 impl Hosting {
     /// Calls the model that the id of a [`skillopt_domain::api::ModelUse`] names, and remembers what it said.
@@ -149,6 +152,10 @@ impl Hosting {
                     Some(change) => {
                         (CheckState::Warning, format!("refused: {change}"), reply.attempts)
                     }
+                    None if name == STREAMING => {
+                        let (state, words) = streamed(reply.first_token_ms);
+                        (state, words, reply.attempts)
+                    }
                     None => (CheckState::Ok, "accepted".to_owned(), reply.attempts),
                 }
             }
@@ -165,6 +172,14 @@ impl Hosting {
     }
 }
 
+/// What it means when the first piece of an answer came then, or never.
+fn streamed(first_token_ms: Option<u64>) -> (CheckState, String) {
+    match first_token_ms {
+        Some(ms) => (CheckState::Ok, format!("streams; its first token came after {ms} ms")),
+        None => (CheckState::Warning, "asked for a stream, it answers in one piece".to_owned()),
+    }
+}
+
 fn probes_of(settings: &ModelRole) -> Vec<&'static str> {
     let spec = settings.backend.spec();
     PROBES
@@ -174,6 +189,7 @@ fn probes_of(settings: &ModelRole) -> Vec<&'static str> {
             "reasoning effort" => spec.can(Capability::ReasoningEffort),
             "JSON schema" => spec.can(Capability::JsonSchema),
             "tools" => spec.can(Capability::Tools),
+            STREAMING => spec.family == BackendFamily::Http && spec.can(Capability::Streaming),
             _ => spec.can(Capability::Images),
         })
         .collect()
@@ -191,6 +207,7 @@ fn ask_for(name: &str, settings: &mut ModelRole, request: &mut ChatRequest) {
     };
     match name {
         "temperature" => settings.temperature = Some(0.0),
+        STREAMING => settings.provider.stream = true,
         "reasoning effort" => request.effort = Some(Effort::Low),
         "JSON schema" => {
             request.schema =

@@ -400,9 +400,9 @@ async fn the_cap_on_time_holds_for_all_repeats_of_a_measurement_together() {
         fresh: false,
         out_root: None,
     };
-    let (progress, _) = tokio::sync::watch::channel(None);
+    let (state, _) = tokio::sync::watch::channel(super::MeasureState::default());
     let (_control, ctx) = RunControl::new();
-    let measured = scene.hosting.measure(&request, &ctx, &progress).await.expect("measured");
+    let measured = scene.hosting.measure(&request, &ctx, &state).await.expect("measured");
     let failure = measured.failure.expect("the cap is reached").to_string();
     assert!(failure.contains("limits.max_minutes"), "{failure}");
 }

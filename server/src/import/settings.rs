@@ -281,4 +281,27 @@ mod tests {
         assert!(!all.contains("sk-clear") && !all.contains("wxyz"), "{all}");
         assert_eq!(settings.resolved.get("train.seed"), &Value::Int(1));
     }
+
+    #[rstest]
+    fn programs_and_variables_of_another_machine_are_left_out(
+        #[values(
+            "codex_exec_path",
+            "claude_code_exec_path",
+            "cursor_exec_path",
+            "copilot_exec_path",
+            "copilot_exec_home",
+            "pi_path",
+            "opencode_path",
+            "target_api_key_env",
+            "optimizer_api_key_env"
+        )]
+        key: &str,
+    ) {
+        let (settings, findings) = read(&json!({"seed": 1, key: "/tmp/evil"}));
+        let path = path_of_flat(key).expect("a key of the schema");
+        assert_eq!(settings.resolved.get(path), &Value::Null);
+        assert!(!format!("{:?}", settings.resolved).contains("evil"), "{settings:?}");
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].contains("the machine that the run was made on"), "{findings:?}");
+    }
 }

@@ -40,7 +40,13 @@ async fn every_program_answers_and_tells_its_tokens_where_the_table_says_so() {
             panic!("{} {role}: {err}", spec.name);
         });
         assert_eq!((reply.text.as_str(), reply.attempts), ("<answer>42</answer>", 1), "{spec:?}");
-        let told = Usage { cached_prompt_tokens: Some(40), ..Usage::new(120, 15) };
+        let cache_write_tokens = match program(kind) {
+            "claude" => Some(10),
+            "pi" | "opencode" => Some(0),
+            _ => None,
+        };
+        let told =
+            Usage { cached_prompt_tokens: Some(40), cache_write_tokens, ..Usage::new(120, 15) };
         let usage = reply.usage.map(|usage| Usage { reasoning_tokens: None, ..usage });
         assert_eq!(usage, spec.can(Capability::Usage).then_some(told), "{}", spec.name);
         let tells_cost = matches!(program(kind), "claude" | "pi" | "opencode");
@@ -261,6 +267,32 @@ async fn a_chat_by_codex_is_read_only_whatever_the_config_says() {
     let seen = &scene.seen()[0];
     assert_eq!(behind(seen, "--sandbox"), Some("read-only"));
     assert!(arguments(seen).contains(&"sandbox_workspace_write.network_access=false"));
+}
+
+#[tokio::test]
+async fn the_effort_of_a_role_reaches_programs_that_can_be_told_and_is_part_of_what_they_are() {
+    for (kind, role) in ALL {
+        let (scene, key) = (answers(), format!("model.{role}_reasoning_effort"));
+        let plain = scene.model(kind, role).identity();
+        let model = scene.model_with(kind, role, &[(&key, "high")]);
+        ask(&model, "What?").await.expect("an answer");
+        let told = arguments(&scene.seen()[0]).join(" ");
+        let can = kind.spec().can(Capability::ReasoningEffort);
+        assert_eq!(told.contains("high"), can, "{kind:?}: {told}");
+        assert_eq!(model.identity() != plain, can, "{kind:?}: one answer for each effort");
+        let mut request = request(&model, "What?");
+        request.effort = Some(Effort::Low);
+        chat(&model, &request, &CancellationToken::new()).await.expect("an answer");
+        let told = arguments(&scene.seen()[1]).join(" ");
+        assert!(!told.contains("high"), "the call's own effort wins: {kind:?}: {told}");
+    }
+    let scene = answers();
+    let both =
+        [("model.reasoning_effort", "high"), ("model.codex_exec_reasoning_effort", "minimal")];
+    let model = scene.model_with(BackendKind::CodexExec, Role::Target, &both);
+    ask(&model, "What?").await.expect("an answer");
+    let told = arguments(&scene.seen()[0]).join(" ");
+    assert!(told.contains("model_reasoning_effort=\"high\""), "the role's wins: {told}");
 }
 
 #[tokio::test]

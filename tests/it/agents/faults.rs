@@ -4,7 +4,7 @@ use super::scene::{ALL, Scene, ask, chat, config, program, request};
 use serde_json::json;
 use skillopt_domain::config::BackendKind;
 use skillopt_domain::spend::Role;
-use skillopt_engine::ports::{ModelError, ModelErrorKind as Kind};
+use skillopt_engine::ports::{Billed, Model, ModelError, ModelErrorKind as Kind};
 use skillopt_models::{Endpoints, ProgramModel, ProgramSetup, find_program};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -102,8 +102,31 @@ async fn what_failed_attempts_took_is_counted_with_the_answer() {
     let scene = Scene::new(&json!({"faults": ["empty"], "answer": "yes"}));
     let model = scene.model(BackendKind::ClaudeChat, Role::Target);
     let reply = ask(&model, "What?").await.expect("an answer");
-    assert_eq!(reply.usage.map(|usage| usage.prompt_tokens), Some(240));
-    assert_eq!(reply.cost_usd_micros, Some(25_000));
+    let told = |billed: Billed| (billed.answers, billed.unmetered, billed.cost_usd_micros);
+    let earlier = reply.earlier.expect("an attempt before it").billed;
+    assert_eq!(reply.usage.map(|usage| usage.prompt_tokens), Some(120));
+    assert_eq!((earlier.usage.prompt_tokens, told(earlier)), (120, (1, 0, Some(12_500))));
+    assert_eq!(reply.cost_usd_micros, Some(12_500));
+}
+
+#[tokio::test]
+async fn c47_every_attempt_that_was_started_counts_as_a_call_and_unknown_tokens_are_unknown() {
+    for fault in ["cut", "exit", "empty", "garbage"] {
+        for (backend, role) in ALL {
+            let scene = Scene::with_fault(fault);
+            let error = failed(&scene, backend, role, &[]).await;
+            let (billed, n) = (error.billed, scene.seen().len());
+            let name = backend.as_str();
+            assert_eq!(usize::try_from(billed.answers), Ok(n), "{name} {fault}");
+            let tells = fault == "empty" && billed.usage.prompt_tokens > 0;
+            assert_eq!(billed.unmetered, if tells { 0 } else { billed.answers }, "{name} {fault}");
+            assert!(tells || billed.cost_usd_micros.is_none(), "{name} {fault}: {billed:?}");
+        }
+    }
+    let scene = Scene::with_fault("cut");
+    let model = scene.model(BackendKind::CodexExec, Role::Target);
+    let worst = model.worst_case(&request(&model, "What?"));
+    assert_eq!(worst.calls, 3, "the first, one for a failure, and one for an empty answer");
 }
 
 #[tokio::test]

@@ -27,9 +27,9 @@ impl Speech {
         }
     }
 
-    /// A thought and a file that is read.
-    pub(crate) fn say_steps(self) {
-        let (path, text) = ("task.md", "what stands in it");
+    /// A thought and a file that is read, in which `text` stands.
+    pub(crate) fn say_steps(self, text: &str) {
+        let path = "task.md";
         let events = match self {
             Self::Claude => vec![
                 json!({"type": "system", "subtype": "init", "session_id": "s", "tools": ["Read"]}),

@@ -148,9 +148,11 @@ const BEARINGS: &[Row] = &[
         &[
             "model.target_price_in",
             "model.target_price_cached_in",
+            "model.target_price_cache_write",
             "model.target_price_out",
             "model.optimizer_price_in",
             "model.optimizer_price_cached_in",
+            "model.optimizer_price_cache_write",
             "model.optimizer_price_out",
         ],
     ),

@@ -8,7 +8,7 @@ use crate::price::{PriceTable, host_of};
 use crate::spend::Role;
 
 /// What stands behind `model.<role>_`.
-const PRICES: [&str; 3] = ["price_in", "price_cached_in", "price_out"];
+const PRICES: [&str; 4] = ["price_in", "price_cached_in", "price_cache_write", "price_out"];
 
 impl Resolved {
     /// The same with prices from the table for each role that has none of its own, in the place of those of an earlier
@@ -34,7 +34,7 @@ impl Resolved {
                 "price table, version {}: {}, as of {}",
                 table.version, row.model, row.as_of
             );
-            let prices = [Some(row.input), row.cached_input, Some(row.output)];
+            let prices = [Some(row.input), row.cached_input, row.cache_write, Some(row.output)];
             for (key, price) in PRICES.into_iter().zip(prices) {
                 let Some(price) = price else { continue };
                 let place = Place { origin: Origin::Prices, name: name.clone(), line: None };
@@ -109,6 +109,7 @@ mod tests {
             model: model.into(),
             input,
             cached_input,
+            cache_write: cached_input.map(|_| 2.5),
             output: 4.0,
             as_of: "2026-11-30".into(),
             ..PriceRow::default()
@@ -128,6 +129,7 @@ mod tests {
             (target.price_in, target.price_cached_in, target.price_out),
             (Some(2.0), Some(0.5), Some(4.0))
         );
+        assert_eq!(target.price_cache_write, Some(2.5));
         let place = priced.place("model.target_price_in").expect("a place");
         assert_eq!(place.origin, Origin::Prices);
         assert!(place.name.contains("version 3: small*, as of 2026-11-30"), "{}", place.name);

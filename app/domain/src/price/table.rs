@@ -24,6 +24,10 @@ pub struct PriceRow {
     /// US dollars for a million tokens that the provider had cached; those of `input` when `None`.
     #[serde(default)]
     pub cached_input: Option<f64>,
+    /// US dollars for a million tokens that the provider writes to its cache; not known when `None`, and then neither is
+    /// what a call costs that writes some.
+    #[serde(default)]
+    pub cache_write: Option<f64>,
     /// US dollars for a million tokens written, those of reasoning among them.
     pub output: f64,
     /// The day from which on the price is known to hold, as `2026-11-30`.
@@ -70,7 +74,8 @@ impl PriceRow {
     /// The prices in the form in which calls are counted.
     #[must_use]
     pub fn price(&self) -> Option<Price> {
-        Price::new(Some(self.input), self.cached_input, Some(self.output))
+        Price::new(Some(self.input), self.cached_input, Some(self.output))?
+            .with_cache_write(self.cache_write)
     }
 
     /// How well the row fits a model: `None` for not at all. A host counts most, then a whole name, then a longer beginning.
@@ -107,6 +112,7 @@ impl PriceRow {
         for (field, price) in [
             ("input", Some(self.input)),
             ("cached_input", self.cached_input),
+            ("cache_write", self.cache_write),
             ("output", Some(self.output)),
         ] {
             if price.is_some_and(|price| !(0.0..=MOST_DOLLARS).contains(&price)) {
@@ -250,12 +256,16 @@ mod tests {
             host: "https://x".into(),
             input: -1.0,
             cached_input: Some(f64::NAN),
+            cache_write: Some(-2.0),
             output: 1e9,
             as_of: "2026-02-30".into(),
             source: "two\nlines".into(),
         };
         let fields: Vec<String> = price_problems(&[bad]).into_iter().map(|one| one.field).collect();
-        assert_eq!(fields, ["model", "host", "input", "cached_input", "output", "as_of", "source"]);
+        assert_eq!(
+            fields,
+            ["model", "host", "input", "cached_input", "cache_write", "output", "as_of", "source"]
+        );
         assert!(
             price_problems(&[row("a", "", 0.0), row("a*", "", 0.0), row("a", "h", 0.0)]).is_empty()
         );

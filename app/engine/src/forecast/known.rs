@@ -5,7 +5,7 @@ use crate::trajectory::weight;
 use skillopt_domain::config::{BackendKind, ModelRole};
 use skillopt_domain::forecast::Estimate;
 use skillopt_domain::price::Price;
-use skillopt_domain::spend::{Role, Usage};
+use skillopt_domain::spend::Role;
 
 /// What earlier calls showed, by role.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -140,9 +140,7 @@ impl<'a> RoleModel<'a> {
     /// What so many tokens cost; `None` without a price.
     pub(super) fn cost(&self, read: Estimate, written: Estimate) -> Option<Estimate> {
         let price = self.price?;
-        let cost = |prompt_tokens, completion_tokens| {
-            price.cost_usd_micros(Usage::new(prompt_tokens, completion_tokens))
-        };
+        let cost = |read, written| price.plain_usd_micros(read, written);
         Some(Estimate {
             low: cost(read.low, written.low),
             likely: cost(read.likely, written.likely),

@@ -43,7 +43,7 @@ impl Model for ReplayModel {
     }
 
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {
-        WorstCase { tokens: 0, cost_usd_micros: Some(0) }
+        WorstCase { cost_usd_micros: Some(0), ..WorstCase::default() }
     }
 
     async fn chat(

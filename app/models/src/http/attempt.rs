@@ -43,8 +43,13 @@ impl HttpModel {
             Exchanged::Whole(completion) => Ok(completion),
             Exchanged::Stream(response) => {
                 let left = left.saturating_sub(start.elapsed());
-                let stream = self.read_stream(response, body.api);
-                tokio::time::timeout(left, stream).await.map_err(|_| late(left))?
+                let mut first_token = None;
+                let stream = self.read_stream(response, body.api, || {
+                    first_token.get_or_insert_with(|| start.elapsed());
+                });
+                let end = tokio::time::timeout(left, stream).await.map_err(|_| late(left))?;
+                end.map(|completion| Completion { first_token, ..completion })
+                    .map_err(|failure| Failure { first_token, ..failure })
             }
         }
     }
@@ -116,8 +121,13 @@ impl HttpModel {
     }
 
     /// Reads a reply that comes in pieces. Comments show that the server lives, not that it gets on: only events end the
-    /// wait.
-    async fn read_stream(&self, mut response: Response, api: Api) -> Result<Completion, Failure> {
+    /// wait. `begun` is told with each event once the model writes.
+    async fn read_stream(
+        &self,
+        mut response: Response,
+        api: Api,
+        mut begun: impl FnMut(),
+    ) -> Result<Completion, Failure> {
         let (mut reader, mut assembly) = (EventReader::default(), Assembly::new(api));
         let (mut latest, mut room) = (Instant::now(), MOST_REPLY_BYTES);
         loop {
@@ -139,6 +149,9 @@ impl HttpModel {
             for data in reader.feed(&chunk) {
                 assembly.push(&data)?;
                 latest = Instant::now();
+                if assembly.has_begun() {
+                    begun();
+                }
             }
         }
         if let Some(data) = reader.finish().filter(|_| !assembly.has_ended()) {

@@ -7,15 +7,13 @@ use super::error_body::shorten;
 use super::failure::{Again, Failure};
 use super::request::Body;
 use crate::limiter::{GaveUp, Patience, Permit};
-use crate::retry::{backoff, spread};
+use crate::retry::{backoff, retries_of, spread};
 use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
     Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose,
 };
 use std::time::{Duration, Instant};
 
-/// A preflight that fails should say so soon.
-const PREFLIGHT_RETRIES: u32 = 2;
 /// An endpoint that answers others may refuse a call so often, whatever `model.max_retries` says.
 const MOST_ATTEMPTS: u32 = 100;
 const MOST_MESSAGE_CHARS: usize = 300;
@@ -113,7 +111,7 @@ impl<'a> Call<'a> {
 
     fn patience(&self) -> Patience {
         let outage = (!self.is_preflight()).then_some(self.model.total_timeout);
-        Patience { left: self.left(), outage }
+        Patience { left: self.left(), is_back: self.attempts > 0, outage }
     }
 
     fn is_preflight(&self) -> bool {
@@ -156,7 +154,7 @@ impl<'a> Call<'a> {
             self.billed += usage;
         }
         if self.is_preflight() && failure.kind == ModelErrorKind::ReasoningOnly {
-            return Next::Reply(self.sign_of_life(latency, body));
+            return Next::Reply(self.sign_of_life(failure, latency, body));
         }
         if self.adapt(failure, body) {
             return Next::Attempt { after: Duration::ZERO };
@@ -220,8 +218,7 @@ impl<'a> Call<'a> {
     }
 
     fn retries(&self) -> u32 {
-        let retries = self.model.max_retries;
-        if self.is_preflight() { retries.min(PREFLIGHT_RETRIES) } else { retries }
+        retries_of(self.request.purpose, self.model.max_retries)
     }
 
     /// How long to wait for the next attempt; `None` when there is none. A wait that the provider named holds
@@ -246,13 +243,14 @@ impl<'a> Call<'a> {
             usage
         });
         let cost =
-            usage.zip(self.model.prices).map(|(usage, prices)| prices.cost_usd_micros(usage));
+            usage.zip(self.model.prices).and_then(|(usage, prices)| prices.cost_usd_micros(usage));
         ChatReply {
             text: self.model.mask_answer(completion.text),
             finish: completion.finish,
             usage,
             cost_usd_micros: cost,
-            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            latency_ms: millis(latency),
+            first_token_ms: completion.first_token.map(millis),
             attempts: self.attempts,
             adaptations: body.changes(),
             tool_calls: completion.tool_calls,
@@ -262,10 +260,13 @@ impl<'a> Call<'a> {
 
     /// A preflight asks whether address, key and model are right. A model that is still reasoning when its
     /// few tokens are used up has answered that.
-    fn sign_of_life(&self, latency: Duration, body: &Body<'_>) -> ChatReply {
-        let counted = (self.billed != Usage::default()).then(Usage::default);
-        let completion =
-            Completion { finish: Finish::Length, usage: counted, ..Completion::default() };
+    fn sign_of_life(&self, failure: &Failure, latency: Duration, body: &Body<'_>) -> ChatReply {
+        let completion = Completion {
+            finish: Finish::Length,
+            usage: (self.billed != Usage::default()).then(Usage::default),
+            first_token: failure.first_token,
+            ..Completion::default()
+        };
         self.reply(completion, latency, body)
     }
 
@@ -274,8 +275,9 @@ impl<'a> Call<'a> {
         let prices = self.model.prices;
         let billed = Billed {
             answers: self.billed_answers,
+            unmetered: 0,
             usage: self.billed,
-            cost_usd_micros: prices.map(|prices| prices.cost_usd_micros(self.billed)),
+            cost_usd_micros: prices.and_then(|prices| prices.cost_usd_micros(self.billed)),
             worth_another: false,
         };
         ModelError { kind, message, attempts: self.attempts, billed }
@@ -285,4 +287,8 @@ impl<'a> Call<'a> {
     fn safe(&self, words: &str) -> String {
         shorten(&self.model.mask(words), MOST_MESSAGE_CHARS)
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,7 +5,7 @@ use super::adapt::Learned;
 use super::address::{Address, Transport};
 use super::setup::SetupError;
 use super::sign_in::{TokenSource, Tokens};
-use crate::limiter::{Limiter, Place};
+use crate::limiter::{Limiter, Place, Size};
 use crate::retry::Jitter;
 use crate::secret::Secret;
 use crate::timer::{SystemTimer, Timer};
@@ -67,13 +67,13 @@ impl Endpoints {
         self.jitter.fraction()
     }
 
-    /// The limiter of an endpoint, for `size` calls at once; with it, whether a run asks.
+    /// The limiter of an endpoint.
     pub(crate) fn limiter(
         &self,
         address: &Address,
         model: &str,
         secret: Option<&Secret>,
-        size: (usize, bool),
+        size: Size,
     ) -> Arc<Limiter> {
         self.limiter_for(
             LimiterKey {
@@ -84,24 +84,23 @@ impl Endpoints {
         )
     }
 
-    /// The limiter of a program on this machine and the model that it uses, for `size` processes at once; with it,
-    /// whether a run asks.
+    /// The limiter of a program on this machine and the model that it uses; its calls are processes.
     pub(crate) fn limiter_of_program(
         &self,
         program: &str,
         model: &str,
-        size: (usize, bool),
+        size: Size,
     ) -> Arc<Limiter> {
         let model = ModelKey { base_url: format!("program:{program}"), model: model.to_owned() };
         self.limiter_for(LimiterKey { model, key_fingerprint: None }, size)
     }
 
-    /// A known limiter gets another size only from a run: a test call must not change what a run may do.
-    fn limiter_for(&self, key: LimiterKey, (size, is_run): (usize, bool)) -> Arc<Limiter> {
+    /// A known limiter gets another size only from a run.
+    fn limiter_for(&self, key: LimiterKey, size: Size) -> Arc<Limiter> {
         match lock(&self.limiters).entry(key) {
             Entry::Occupied(known) => {
-                if is_run {
-                    known.get().resize(size);
+                if size.is_for_run {
+                    known.get().resize(size.calls);
                 }
                 Arc::clone(known.get())
             }
@@ -109,7 +108,7 @@ impl Endpoints {
                 let key = free.key();
                 let place =
                     Place { address: key.model.base_url.clone(), model: key.model.model.clone() };
-                let limiter = Limiter::new(place, size, Arc::clone(&self.timer));
+                let limiter = Limiter::new(place, size.calls, Arc::clone(&self.timer));
                 Arc::clone(free.insert(Arc::new(limiter)))
             }
         }

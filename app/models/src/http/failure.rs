@@ -18,6 +18,8 @@ pub(crate) struct Failure {
     pub(crate) complaint: Option<Complaint>,
     /// Nobody was there to take the request, whatever was in it.
     pub(crate) is_outage: bool,
+    /// When the first piece of a streamed reply came, from the beginning of the attempt.
+    pub(crate) first_token: Option<Duration>,
 }
 
 /// Whether another attempt may help.
@@ -67,6 +69,7 @@ impl Failure {
             billed: None,
             complaint: None,
             is_outage: false,
+            first_token: None,
         }
     }
 }

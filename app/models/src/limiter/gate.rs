@@ -3,14 +3,19 @@
 use super::{Limiter, Permit};
 use crate::breaker::Leave;
 use crate::retry::spread;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// How long a call waits once it has a place. The wait for a place has no end: it only says that others are
 /// being answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) left: Duration,
+    /// It had its turn before and was sent away: calls that have not had theirs stand behind it. A stage waits for its
+    /// last call, and that is often one that was refused.
+    pub(crate) is_back: bool,
     /// An outage that has lasted so long is not waited for; with `None` none is, because the call asks whether the
     /// endpoint answers now.
     pub(crate) outage: Option<Duration>,
@@ -36,7 +41,7 @@ impl Limiter {
     /// [`GaveUp`] when `patience` ends first.
     pub(crate) async fn acquire(&self, patience: Patience) -> Result<Permit<'_>, GaveUp> {
         let waiting = Waiting::new(&self.waiting);
-        let permit = self.permits.acquire().await.ok();
+        let permit = self.place(patience.is_back).await;
         let mut permit = Permit::new(self, permit);
         let arrived = self.timer.monotonic();
         loop {
@@ -60,6 +65,28 @@ impl Limiter {
                     }
                 }
             }
+        }
+    }
+
+    /// A free place. Safe to drop: a place that was given meanwhile goes to the next.
+    async fn place(&self, is_back: bool) -> Option<OwnedSemaphorePermit> {
+        let in_line = Arc::clone(&self.permits).acquire_owned();
+        if !is_back {
+            return in_line.await.ok();
+        }
+        let given = {
+            // Under the lock that every place is given back under, so that none is missed.
+            let mut state = self.state();
+            if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+                return Some(permit);
+            }
+            let (give, given) = oneshot::channel();
+            state.back.push_back(give);
+            given
+        };
+        tokio::select! {
+            permit = in_line => permit.ok(),
+            Ok(permit) = given => Some(permit),
         }
     }
 

@@ -1,18 +1,18 @@
 //! The right to make one call, and what the call says about its endpoint when it ends.
 
-use super::Limiter;
 use super::window::Verdict;
-use crate::breaker::{Breaker, State};
+use super::{Limiter, State};
+use crate::breaker::{self, Breaker};
 use skillopt_domain::outage::Outage;
 use std::sync::MutexGuard;
 use std::time::Duration;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// The right to make one call; given back on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     limiter: &'a Limiter,
-    permit: Option<SemaphorePermit<'a>>,
+    permit: Option<OwnedSemaphorePermit>,
     has_started: bool,
     /// The others wait for what becomes of it.
     is_try: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    pub(super) fn new(limiter: &'a Limiter, permit: Option<SemaphorePermit<'a>>) -> Self {
+    pub(super) fn new(limiter: &'a Limiter, permit: Option<OwnedSemaphorePermit>) -> Self {
         Self { limiter, permit, has_started: false, is_try: false, waited: Duration::ZERO }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Permit<'a> {
         drop(state);
     }
 
-    fn narrow(&self, state: &mut super::State, wait: Option<Duration>) {
+    fn narrow(&self, state: &mut State, wait: Option<Duration>) {
         state.refusals += 1;
         let verdict = state.window.refused();
         if let (Verdict::RefusesAll, Some(wait)) = (verdict, wait) {
@@ -89,7 +89,7 @@ impl<'a> Permit<'a> {
     }
 
     /// Ends an outage, if there is one. Lets go of the state before the permit is dropped, which takes it again.
-    fn alive(&mut self, mut state: MutexGuard<'_, super::State>) {
+    fn alive(&mut self, mut state: MutexGuard<'_, State>) {
         self.is_try = false;
         if state.breaker.alive() {
             self.limiter.outage.send_replace(None);
@@ -101,7 +101,7 @@ impl<'a> Permit<'a> {
 impl Limiter {
     /// Called with the state locked, so that what is told is in the order in which it happened.
     fn tell_outage(&self, breaker: &Breaker, words: &str) {
-        let State::Open { until, .. } = breaker.state() else { return };
+        let breaker::State::Open { until, .. } = breaker.state() else { return };
         self.outage.send_modify(|outage| {
             let begun_ms = || self.wall_ms(breaker.since().unwrap_or(until));
             *outage = Some(Outage {
@@ -115,17 +115,33 @@ impl Limiter {
     }
 }
 
+impl State {
+    /// The place vanishes if the limit was lowered, else goes to a call that came back, else to whoever stands in line.
+    fn give_back(&mut self, permit: OwnedSemaphorePermit) {
+        if self.surplus > 0 {
+            self.surplus -= 1;
+            permit.forget();
+            return;
+        }
+        let mut place = permit;
+        while let Some(next) = self.back.pop_front() {
+            match next.send(place) {
+                Ok(()) => return,
+                // It was cancelled, or got its place in line.
+                Err(unwanted) => place = unwanted,
+            }
+        }
+    }
+}
+
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let mut state = self.limiter.state();
         if self.has_started {
             state.window.ended();
         }
-        if state.surplus > 0
-            && let Some(permit) = self.permit.take()
-        {
-            state.surplus -= 1;
-            permit.forget();
+        if let Some(permit) = self.permit.take() {
+            state.give_back(permit);
         }
         if self.is_try {
             state.breaker.try_abandoned(self.limiter.timer.monotonic());

@@ -9,8 +9,11 @@ fn limiter(size: usize) -> Limiter {
     Limiter::new(place, size, Arc::new(SystemTimer::new()))
 }
 
-const PATIENCE: Patience =
-    Patience { left: Duration::from_secs(900), outage: Some(Duration::from_secs(900)) };
+const PATIENCE: Patience = Patience {
+    left: Duration::from_secs(900),
+    is_back: false,
+    outage: Some(Duration::from_secs(900)),
+};
 
 async fn acquire(limiter: &Limiter) -> Permit<'_> {
     limiter.acquire(PATIENCE).await.expect("patience enough")
@@ -181,4 +184,63 @@ async fn the_limit_can_be_raised_and_lowered() {
     limiter.resize(3);
     drop(held);
     assert_eq!(peak_of(&limiter, 20).await.0, 3);
+}
+
+async fn acquire_again(limiter: &Limiter) -> Permit<'_> {
+    limiter.acquire(Patience { is_back: true, ..PATIENCE }).await.expect("patience enough")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_comes_back_goes_before_those_that_have_not_had_their_turn() {
+    let limiter = limiter(1);
+    let held = acquire(&limiter).await;
+    let (first, second) = (acquire(&limiter), acquire(&limiter));
+    tokio::pin!(first, second);
+    assert!(futures::poll!(&mut first).is_pending() && futures::poll!(&mut second).is_pending());
+    let back = acquire_again(&limiter);
+    tokio::pin!(back);
+    assert!(futures::poll!(&mut back).is_pending());
+    held.answered();
+    assert!(futures::poll!(&mut first).is_pending(), "the place is for the one that came back");
+    back.await.answered();
+    first.await.answered();
+    second.await.answered();
+    assert!(limiter.state().back.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_given_to_a_call_that_is_cancelled_is_not_lost() {
+    let limiter = limiter(1);
+    let held = acquire(&limiter).await;
+    {
+        let gone = acquire_again(&limiter);
+        let given = acquire_again(&limiter);
+        tokio::pin!(gone, given);
+        assert!(futures::poll!(&mut gone).is_pending() && futures::poll!(&mut given).is_pending());
+        held.answered();
+        // Both are dropped here: the first has been given the place and not taken it.
+    }
+    acquire(&limiter).await.answered();
+    acquire_again(&limiter).await.answered();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_call_waits_as_long_as_it_was_told_and_not_behind_the_queue_of_another_run() {
+    let limiter = limiter(3);
+    let start = limiter.timer.monotonic();
+    let refused = async {
+        acquire(&limiter).await.refused(Some(Duration::from_secs(1)));
+        limiter.timer.sleep(Duration::from_secs(1)).await;
+        acquire_again(&limiter).await.answered();
+        limiter.timer.monotonic() - start
+    };
+    let others = join_all((0..60).map(|_| async {
+        let permit = acquire(&limiter).await;
+        limiter.timer.sleep(Duration::from_millis(200)).await;
+        permit.answered();
+    }));
+    let (took, _) = tokio::join!(refused, others);
+    assert!(took <= Duration::from_millis(1200), "{took:?}: one of three ends every 200 ms");
+    let all = limiter.timer.monotonic() - start;
+    assert!(all <= Duration::from_millis(60 / 3 * 200 + 200), "{all:?}: no place stood empty");
 }

@@ -56,7 +56,7 @@ impl Simulation {
 
     pub(super) fn worst_case(&self, request: &ChatRequest) -> WorstCase {
         let limit = u64::from(self.limit(request));
-        WorstCase { tokens: prompt_tokens(request) + limit, cost_usd_micros: Some(0) }
+        WorstCase { calls: 1, tokens: prompt_tokens(request) + limit, cost_usd_micros: Some(0) }
     }
 
     /// Waits as a model would, then replies. A wait that is cut short leaves nothing behind.

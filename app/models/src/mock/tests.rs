@@ -46,6 +46,7 @@ pub(super) fn settings() -> ModelRole {
         extra_body: None,
         price_in: None,
         price_cached_in: None,
+        price_cache_write: None,
         price_out: None,
         send_headers: false,
         mock_latency_ms: 0,

@@ -6,24 +6,22 @@ use super::dialect::{Order, Spoken};
 use super::failure::{Again, Failure, classify, is_limit_notice};
 use super::folder::Folder;
 use super::heard::Heard;
+use super::helper::is_passing;
 use super::process::{self, End, Launch};
 use crate::limiter::Patience;
 use crate::refusal::is_refusal;
-use crate::retry::backoff;
+use crate::retry::{backoff, retries_of};
 use serde_json::Value;
 use skillopt_domain::own_call::VARIABLE;
-use skillopt_domain::spend::Usage;
 use skillopt_engine::ports::{
-    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, Purpose, ToolCall,
+    Billed, ChatReply, ChatRequest, Finish, ModelError, ModelErrorKind, ToolCall,
 };
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// A preflight that fails should say so soon.
-const PREFLIGHT_RETRIES: u32 = 2;
 /// A program on this machine has no outages to wait for: its turn always comes.
-const PATIENCE: Patience = Patience { left: Duration::MAX, outage: None };
+const PATIENCE: Patience = Patience { left: Duration::MAX, is_back: false, outage: None };
 const MOST_MESSAGE_CHARS: usize = 600;
 const MOST_NOISE_CHARS: usize = 200;
 
@@ -40,6 +38,8 @@ pub(super) struct Call<'a> {
     spent: Duration,
     /// What attempts took that brought no answer.
     billed: Billed,
+    /// Kind and words of the last failure, for the record.
+    last_failure: (ModelErrorKind, String),
 }
 
 impl<'a> Call<'a> {
@@ -57,6 +57,7 @@ impl<'a> Call<'a> {
             empty_answers: 0,
             spent: Duration::ZERO,
             billed: Billed::default(),
+            last_failure: (ModelErrorKind::Empty, String::new()),
         }
     }
 
@@ -64,7 +65,8 @@ impl<'a> Call<'a> {
     pub(super) async fn run(&mut self) -> Result<ChatReply, ModelError> {
         let limiter = &self.model.limiter;
         loop {
-            let turn = self.cancel.run_until_cancelled(limiter.acquire(PATIENCE)).await;
+            let patience = Patience { is_back: self.attempts > 0, ..PATIENCE };
+            let turn = self.cancel.run_until_cancelled(limiter.acquire(patience)).await;
             let Some(Ok(permit)) = turn else {
                 return Err(self.cancelled());
             };
@@ -89,6 +91,7 @@ impl<'a> Call<'a> {
                 "call of a program failed"
             );
             self.spent += start.elapsed();
+            self.last_failure = (failure.kind, self.safe(&failure.message));
             let Some(wait) = self.wait_after(&failure) else {
                 return Err(self.error(failure.kind, &failure.message));
             };
@@ -110,10 +113,7 @@ impl<'a> Call<'a> {
 
     /// How long to wait for the next attempt; `None` when there is none.
     fn wait_after(&mut self, failure: &Failure) -> Option<Duration> {
-        let retries = match self.request.purpose {
-            Purpose::Preflight => self.model.max_retries.min(PREFLIGHT_RETRIES),
-            _ => self.model.max_retries,
-        };
+        let retries = retries_of(self.request.purpose, self.model.max_retries);
         match failure.again {
             Again::Never => None,
             Again::Amended => {
@@ -140,6 +140,7 @@ impl<'a> Call<'a> {
             folder: &folder,
             model: &model.model,
             again: self.empty_answers > 0,
+            effort: self.request.effort.or(model.role_effort),
         };
         let Spoken { arguments, input, calls_tools } = model.dialect.speak(&order).map_err(here)?;
         let purpose = self.request.purpose.as_str();
@@ -175,13 +176,8 @@ impl<'a> Call<'a> {
             is_empty.then(|| Failure::new(ModelErrorKind::Empty, Again::Amended, message))
         });
         let Some(failure) = failure else { return Ok(answer) };
-        if let Some(usage) = answer.heard.usage {
-            self.billed.answers += 1;
-            self.billed.usage += usage;
-            let cost = self.cost_of(&answer.heard).unwrap_or_default();
-            let total = self.billed.cost_usd_micros.unwrap_or_default() + cost;
-            self.billed.cost_usd_micros = (total > 0).then_some(total);
-        }
+        // It ran, so that its provider may have taken something for it, whether it tells so or not.
+        self.billed.add(answer.heard.usage, self.cost_of(&answer.heard));
         Err(failure)
     }
 
@@ -242,28 +238,24 @@ impl<'a> Call<'a> {
     fn not_started(&self, error: &std::io::Error) -> Failure {
         let program = self.model.program.display();
         let message = format!("cannot start {program}: {error}");
-        match error.kind() {
-            // It is being replaced, or the machine is full for now.
-            std::io::ErrorKind::ExecutableFileBusy
-            | std::io::ErrorKind::WouldBlock
-            | std::io::ErrorKind::OutOfMemory => {
-                Failure::new(ModelErrorKind::Connection, Again::Wait, message)
-            }
-            _ => Failure::new(ModelErrorKind::BadRequest, Again::Never, message),
+        if is_passing(error) {
+            Failure::new(ModelErrorKind::Connection, Again::Wait, message)
+        } else {
+            Failure::new(ModelErrorKind::BadRequest, Again::Never, message)
         }
     }
 
     /// What the program told, else what the prices say.
     fn cost_of(&self, heard: &Heard) -> Option<u64> {
-        let by_price = || Some(self.model.prices?.cost_usd_micros(heard.usage?));
+        let by_price = || self.model.prices?.cost_usd_micros(heard.usage?);
         heard.cost_usd_micros.or_else(by_price)
     }
 
     fn reply(&self, answer: Answer, latency: Duration) -> ChatReply {
-        let cost = self.cost_of(&answer.heard);
-        let usage = answer.heard.usage.map(|mut usage: Usage| {
-            usage += self.billed.usage;
-            usage
+        let cost_usd_micros = self.cost_of(&answer.heard);
+        let earlier = (self.billed.answers > 0).then(|| {
+            let (kind, message) = self.last_failure.clone();
+            Box::new(ModelError { kind, message, attempts: 0, billed: self.billed })
         });
         let finish = match &answer.heard {
             heard if heard.is_refused => Finish::Refused,
@@ -271,25 +263,24 @@ impl<'a> Call<'a> {
             _ if is_refusal(&answer.text) => Finish::Refused,
             _ => Finish::Stop,
         };
-        // An agent can read its environment, and be asked to tell what stands there.
-        let mask = |text: &str| self.model.env.mask(text);
+        // Answers and steps were masked as they were heard; a call of a tool is JSON within a text, where a key may have
+        // been written otherwise.
         let mut tool_calls = answer.tool_calls;
-        tool_calls.iter_mut().for_each(|call| call.arguments = mask(&call.arguments));
-        let mut steps = answer.heard.steps.take();
-        for step in &mut steps {
-            (step.text, step.result) = (mask(&step.text), mask(&step.result));
+        for call in &mut tool_calls {
+            call.arguments = self.model.env.mask_answer(std::mem::take(&mut call.arguments));
         }
         ChatReply {
-            text: mask(&answer.text),
+            text: self.model.env.mask_answer(answer.text),
             finish,
-            usage,
-            cost_usd_micros: cost
-                .map(|cost| cost + self.billed.cost_usd_micros.unwrap_or_default()),
+            usage: answer.heard.usage,
+            cost_usd_micros,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            first_token_ms: None,
             attempts: self.attempts,
             adaptations: Vec::new(),
             tool_calls,
-            steps,
+            steps: answer.heard.steps.take(),
+            earlier,
         }
     }
 
@@ -298,12 +289,17 @@ impl<'a> Call<'a> {
     }
 
     fn error(&self, kind: ModelErrorKind, message: &str) -> ModelError {
-        let masked = self.model.env.mask(message);
-        let message = match masked.char_indices().nth(MOST_MESSAGE_CHARS) {
+        let message = self.safe(message);
+        ModelError { kind, message, attempts: self.attempts, billed: self.billed }
+    }
+
+    /// A program's words, shortened and without keys.
+    fn safe(&self, words: &str) -> String {
+        let masked = self.model.env.mask(words);
+        match masked.char_indices().nth(MOST_MESSAGE_CHARS) {
             None => masked,
             Some((end, _)) => format!("{}…", &masked[..end]),
-        };
-        ModelError { kind, message, attempts: self.attempts, billed: self.billed }
+        }
     }
 }
 
@@ -343,8 +339,10 @@ fn hear(model: &ProgramModel, line: &[u8], heard: &mut Heard) {
         return;
     }
     match serde_json::from_slice::<Value>(line) {
-        Ok(event) if event.get("type").is_some() => {
+        Ok(mut event) if event.get("type").is_some() => {
             heard.n_events += 1;
+            // An agent can read its environment, and be asked to tell what stands there.
+            model.env.mask_event(&mut event);
             model.dialect.hear(&event, heard);
         }
         _ if heard.noise.is_empty() => {

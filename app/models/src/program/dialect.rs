@@ -25,6 +25,8 @@ pub(super) struct Order<'a> {
     pub(super) model: &'a str,
     /// The last attempt brought nothing.
     pub(super) again: bool,
+    /// How hard to think, by the call or else by the role; they win over what the program's own settings say.
+    pub(super) effort: Option<Effort>,
 }
 
 /// How the program is started.

@@ -1,5 +1,7 @@
 //! What a program sees of our environment: what it needs to run and to reach its own provider, and nothing else. Pure.
 
+use crate::secret::Secret;
+use serde_json::Value;
 use skillopt_domain::config::is_secret_name;
 use std::collections::BTreeMap;
 
@@ -57,7 +59,7 @@ pub(super) struct ChildEnvironment {
     /// Names and values.
     pub(super) pairs: Vec<(String, String)>,
     /// Values of all secrets that we know, its own or not, longest first.
-    secrets: Vec<String>,
+    secrets: Vec<Secret>,
 }
 
 impl ChildEnvironment {
@@ -82,18 +84,38 @@ impl ChildEnvironment {
         }
         pairs.extend(fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let is_secret = |name: &str| is_secret_name(name) || name == named;
-        let mut secrets: Vec<String> = env
+        let mut secrets: Vec<Secret> = env
             .iter()
             .filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET)
-            .map(|(_, value)| value.trim().to_owned())
+            .filter_map(|(_, value)| Secret::new(value))
             .collect();
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
         Self { pairs, secrets }
     }
 
-    /// A program's words without any secret that we know.
-    pub(super) fn mask(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    /// What a program complains of, without any secret that we know: neither whole, nor in part, nor encoded.
+    pub(super) fn mask(&self, words: &str) -> String {
+        self.secrets.iter().fold(words.to_owned(), |words, secret| secret.mask(&words))
+    }
+
+    /// What a program answers, without any secret that we know, whole or encoded.
+    pub(super) fn mask_answer(&self, answer: String) -> String {
+        self.secrets.iter().fold(answer, |answer, secret| {
+            // Also one that is too short to be looked for in a model's answer: an agent reads its environment.
+            let whole = secret.expose();
+            let answer = if answer.contains(whole) { answer.replace(whole, "***") } else { answer };
+            secret.mask_answer(answer)
+        })
+    }
+
+    /// Masks every text of an event. Done before texts are cut, since a part of a key is found only by chance.
+    pub(super) fn mask_event(&self, event: &mut Value) {
+        match event {
+            Value::String(text) => *text = self.mask_answer(std::mem::take(text)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask_event(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.mask_event(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 }
 
@@ -125,6 +147,21 @@ mod tests {
         assert_eq!(names, ["CURSOR_API_KEY", "HOME", "MY_KEY", "PATH", "NO_COLOR", "TERM", "CI"]);
         let words = "sk-openai-1 and key-cursor-1 and aws-secret-1 and sk-mine-123 of /home/me";
         assert_eq!(child.mask(words), "*** and *** and *** and *** of /home/me");
+        assert_eq!(child.mask_answer(words.to_owned()), child.mask(words));
+        assert_eq!(
+            child.mask("the end of it is r-1 or ws-secret-1"),
+            "the end of it is r-1 or ***"
+        );
+    }
+
+    #[test]
+    fn every_text_of_an_event_is_masked_at_any_depth() {
+        let all = env(&[("OPENAI_API_KEY", "sk-planted-0123456789")]);
+        let child = ChildEnvironment::new(&all, &[], "", &[]);
+        let mut event =
+            serde_json::json!({"type": "x", "parts": [{"text": "a sk-planted-0123456789 b"}]});
+        child.mask_event(&mut event);
+        assert_eq!(event, serde_json::json!({"type": "x", "parts": [{"text": "a *** b"}]}));
     }
 
     #[test]

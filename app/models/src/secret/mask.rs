@@ -36,9 +36,10 @@ pub(super) fn answer(text: String, key: &str) -> String {
     if found.is_empty() { text } else { without(&text, found) }
 }
 
-/// The key, in percent encoding, and in base64 at each of the three places where it may begin within a group.
+/// The key, in percent encoding of what must be encoded and of all but letters and digits, and in base64 at each of the three places where it may begin within a group.
 fn spellings(key: &str) -> Vec<String> {
-    let mut spellings = vec![key.to_owned(), percent_encoded(key)];
+    let mut spellings =
+        vec![key.to_owned(), percent_encoded(key, b"-_.~"), percent_encoded(key, b"")];
     for before in 0..3 {
         let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(key.bytes()).collect();
         // Digits that hold bits of a neighbour differ from case to case.
@@ -53,8 +54,8 @@ fn spellings(key: &str) -> Vec<String> {
     spellings
 }
 
-fn percent_encoded(key: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+fn percent_encoded(key: &str, unreserved: &[u8]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || unreserved.contains(&byte);
     key.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
@@ -127,6 +128,7 @@ mod tests {
     #[case::starred("Incorrect API key: sk-pl************Zx91. See", "Incorrect API key: ***. See")]
     #[case::dotted("key sk-...x91 is not known", "key *** is not known")]
     #[case::in_a_query("GET /?k=sk-pl%2Fnted%2B0f83aQ%3D%3DZx91&v=1", "GET /?k=***&v=1")]
+    #[case::all_of_it_encoded("k=sk%2Dpl%2Fnted%2B0f83aQ%3D%3DZx91", "k=***")]
     #[case::a_query_in_lower_case("k=sk-pl%2fnted%2b0f83aq%3d%3dzx91", "k=***")]
     fn what_is_echoed_of_a_key_is_masked(#[case] words_in: &str, #[case] expect: &str) {
         assert_eq!(words(words_in, KEY), expect);

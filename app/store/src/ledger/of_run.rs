@@ -86,12 +86,7 @@ impl Store {
         for row in &failed {
             let billed: Billed = from_json("a failure's bill", &row.text("billed_json")?)?;
             let spend = paid.of_mut(super::word("a failure's role", row.text("role")?)?);
-            spend.add_failure(
-                count(row.int("attempts")?),
-                billed.answers.into(),
-                billed.usage,
-                billed.cost_usd_micros,
-            );
+            billed.add_to(spend, count(row.int("attempts")?));
         }
         Ok(paid)
     }

@@ -82,6 +82,7 @@ fn is_only_for_real_models(path: &str, role: &str) -> bool {
             | "_extra_body"
             | "_price_in"
             | "_price_cached_in"
+            | "_price_cache_write"
             | "_price_out"
     )
 }

@@ -57,7 +57,7 @@ fn row(spec: &BackendSpec, ready: &[BackendReady]) -> AnyView {
         <tr>
             <td><span class="table__main">{spec.label}</span><br/><span class="mono muted">{spec.name}</span></td>
             <td class="models__ready">{state}</td>
-            <td class="second">{roles}</td>
+            <td class="second models__roles">{roles}</td>
             {cells.into_iter().collect_any()}
         </tr>
     }

@@ -108,7 +108,7 @@ fn test(one: &ModelUse, calls: Calls) -> AnyView {
         .into_any()
     });
     let cost_note = (!one.is_simulated).then(|| {
-        let words = "A test call is one call. Seeing what it accepts takes up to five more. Your provider may charge for them.";
+        let words = "A test call is one call. Seeing what it accepts takes up to six more. Your provider may charge for them.";
         view! { <p class="small muted">{words}</p> }.into_any()
     });
     let for_busy = id.clone();

@@ -30,7 +30,7 @@ const fn field(
 }
 
 /// The columns in their order.
-pub(super) const FIELDS: [Field; 7] = [
+pub(super) const FIELDS: [Field; 8] = [
     field("model", "Model", "A name, or a beginning with * at its end", false),
     field("host", "Host", "Only at this endpoint; empty for any", false),
     field("input", "In", "Dollars for a million tokens read", true),
@@ -40,6 +40,12 @@ pub(super) const FIELDS: [Field; 7] = [
         "Dollars for a million tokens that the provider had cached; empty for the price in",
         true,
     ),
+    field(
+        "cache_write",
+        "Into cache",
+        "Dollars for a million tokens that the provider writes to its cache; empty for unknown",
+        true,
+    ),
     field("output", "Out", "Dollars for a million tokens written, reasoning included", true),
     field("as_of", "As of", "The day from which on the price is known to hold", false),
     field("source", "Source", "Where the price is from", false),
@@ -47,12 +53,13 @@ pub(super) const FIELDS: [Field; 7] = [
 
 impl DraftRow {
     pub(super) fn of(id: u32, row: &PriceRow) -> Self {
-        let cached = row.cached_input.map(|price| price.to_string()).unwrap_or_default();
+        let shown = |price: Option<f64>| price.map(|price| price.to_string()).unwrap_or_default();
         let texts = [
             row.model.clone(),
             row.host.clone(),
             row.input.to_string(),
-            cached,
+            shown(row.cached_input),
+            shown(row.cache_write),
             row.output.to_string(),
             row.as_of.clone(),
             row.source.clone(),
@@ -62,7 +69,7 @@ impl DraftRow {
 
     pub(super) fn empty(id: u32, today: String) -> Self {
         let mut row = Self { id, ..Self::default() };
-        row.texts[5] = today;
+        row.texts[6] = today;
         row
     }
 
@@ -97,9 +104,10 @@ pub(super) fn read(rows: &[DraftRow]) -> (Vec<PriceRow>, Vec<PriceProblem>) {
             host: row.text(1),
             input: number(2),
             cached_input: (!row.text(3).is_empty()).then(|| number(3)),
-            output: number(4),
-            as_of: row.text(5),
-            source: row.text(6),
+            cache_write: (!row.text(4).is_empty()).then(|| number(4)),
+            output: number(5),
+            as_of: row.text(6),
+            source: row.text(7),
         });
     }
     problems.extend(price_problems(&read));
@@ -116,6 +124,7 @@ mod tests {
             host: "h.example".into(),
             input: 1.5,
             cached_input: None,
+            cache_write: None,
             output: 6.0,
             as_of: "2026-11-30".into(),
             source: "their page".into(),
@@ -124,7 +133,12 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_shown() {
-        let cached = PriceRow { cached_input: Some(0.15), model: "n".into(), ..row() };
+        let cached = PriceRow {
+            cached_input: Some(0.15),
+            cache_write: Some(1.875),
+            model: "n".into(),
+            ..row()
+        };
         let drafts: Vec<DraftRow> =
             (0..).zip([&row(), &cached]).map(|(id, row)| DraftRow::of(id, row)).collect();
         assert_eq!(read(&drafts), (vec![row(), cached], Vec::new()));

@@ -123,7 +123,7 @@ impl Model for Recorder {
     }
 
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {
-        WorstCase { tokens: 0, cost_usd_micros: Some(0) }
+        WorstCase { cost_usd_micros: Some(0), ..WorstCase::default() }
     }
 
     async fn chat(

@@ -289,6 +289,17 @@ pub(super) const KEYS: &[KeySpec] = &[
     ),
     unit(
         key(
+            "model.target_price_cache_write",
+            "Price cache write, target",
+            PRICE,
+            "",
+            Advanced,
+            "Dollars for a million tokens that the provider writes to its cache; unknown when empty.",
+        ),
+        "$/M",
+    ),
+    unit(
+        key(
             "model.target_price_out",
             "Price out, target",
             PRICE,
@@ -317,6 +328,17 @@ pub(super) const KEYS: &[KeySpec] = &[
             "",
             Advanced,
             "Dollars for a million tokens that the provider had cached; the price in when empty.",
+        ),
+        "$/M",
+    ),
+    unit(
+        key(
+            "model.optimizer_price_cache_write",
+            "Price cache write, optimizer",
+            PRICE,
+            "",
+            Advanced,
+            "Dollars for a million tokens that the provider writes to its cache; unknown when empty.",
         ),
         "$/M",
     ),

@@ -55,6 +55,9 @@ pub struct ModelRole {
     /// Dollars for a million tokens that the provider had cached; those of other tokens when `None`.
     #[serde(default)]
     pub price_cached_in: Option<f64>,
+    /// Dollars for a million tokens that the provider writes to its cache; not known when `None`.
+    #[serde(default)]
+    pub price_cache_write: Option<f64>,
     /// Dollars for a million tokens written.
     pub price_out: Option<f64>,
     /// Adds `X-SkillOpt-*` headers.
@@ -82,7 +85,8 @@ impl ModelRole {
     /// What it charges; `None` when that is not known.
     #[must_use]
     pub fn price(&self) -> Option<Price> {
-        Price::new(self.price_in, self.price_cached_in, self.price_out)
+        Price::new(self.price_in, self.price_cached_in, self.price_out)?
+            .with_cache_write(self.price_cache_write)
     }
 
     /// The model of a role in a checked config, whether the rest of it is complete or not.
@@ -135,6 +139,7 @@ impl Reader<'_> {
             extra_body: self.json(&format!("model.{role}_extra_body")),
             price_in: self.float(&format!("model.{role}_price_in")),
             price_cached_in: self.float(&format!("model.{role}_price_cached_in")),
+            price_cache_write: self.float(&format!("model.{role}_price_cache_write")),
             price_out: self.float(&format!("model.{role}_price_out")),
             send_headers: self.flag("model.send_skillopt_headers"),
             mock_latency_ms: self.seed("model.mock_latency_ms"),

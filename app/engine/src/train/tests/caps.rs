@@ -34,7 +34,8 @@ fn absent_minded() -> Arc<ScriptedModel> {
             return target_reply(request);
         }
         let usage = Usage::new(10, 10);
-        let billed = Billed { answers: 1, usage, cost_usd_micros: Some(20), worth_another: true };
+        let mut billed = Billed { worth_another: true, ..Billed::default() };
+        billed.add(Some(usage), Some(20));
         Err(ModelError {
             kind: ModelErrorKind::Empty,
             message: "nothing".into(),

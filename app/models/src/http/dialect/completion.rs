@@ -17,6 +17,8 @@ pub(crate) struct Completion {
     pub(crate) finish: Finish,
     pub(crate) usage: Option<Usage>,
     pub(crate) tool_calls: Vec<ToolCall>,
+    /// When the first piece of a streamed reply came, from the beginning of the attempt.
+    pub(crate) first_token: Option<Duration>,
 }
 
 /// How a reply ended.
@@ -44,10 +46,10 @@ pub(super) fn completion(
 ) -> Result<Completion, Failure> {
     let Parts { text, refusal, reasoned, tool_calls } = parts;
     if let Some(text) = refusal {
-        return Ok(Completion { text, finish: Finish::Refused, usage, tool_calls: Vec::new() });
+        return Ok(Completion { text, finish: Finish::Refused, usage, ..Completion::default() });
     }
     answer(text, reasoned, ending, !tool_calls.is_empty())
-        .map(|(text, finish)| Completion { text, finish, usage, tool_calls })
+        .map(|(text, finish)| Completion { text, finish, usage, tool_calls, first_token: None })
         .map_err(|failure| Failure { billed: usage, ..failure })
 }
 

@@ -38,7 +38,13 @@ pub(super) fn read(reply: &Value) -> Result<Completion, Failure> {
 fn usage_of(usage: &Value) -> Option<Usage> {
     let count = |name: &str| usage[name].as_u64();
     let read = count("cache_read_input_tokens");
-    let written = count("cache_creation_input_tokens").unwrap_or(0);
-    let prompt = count("input_tokens")?.saturating_add(written).saturating_add(read.unwrap_or(0));
-    Some(Usage { cached_prompt_tokens: read, ..Usage::new(prompt, count("output_tokens")?) })
+    let created = count("cache_creation_input_tokens");
+    let prompt = count("input_tokens")?
+        .saturating_add(created.unwrap_or(0))
+        .saturating_add(read.unwrap_or(0));
+    Some(Usage {
+        cached_prompt_tokens: read,
+        cache_write_tokens: created,
+        ..Usage::new(prompt, count("output_tokens")?)
+    })
 }

@@ -21,6 +21,8 @@ pub(crate) struct Assembly {
     usage: Map<String, Value>,
     /// The whole reply, where the API repeats it at the end.
     whole: Option<Value>,
+    /// A piece of an answer, or of the reasoning before it, has come.
+    has_begun: bool,
     has_ended: bool,
 }
 
@@ -35,8 +37,14 @@ impl Assembly {
             finish: Value::Null,
             usage: Map::new(),
             whole: None,
+            has_begun: false,
             has_ended: false,
         }
+    }
+
+    /// The model has begun to write.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     /// Nothing more is expected.
@@ -123,9 +131,12 @@ impl Assembly {
             append(&mut known["function"]["name"], &call["function"]["name"]);
             append(&mut known["function"]["arguments"], &call["function"]["arguments"]);
         }
+        let texts = [&self.text, &self.reasoning, &self.refusal];
+        self.has_begun = !self.blocks.is_empty() || texts.iter().any(|text| !text.is_empty());
     }
 
     fn push_response(&mut self, mut event: Value) {
+        self.has_begun |= event["type"].as_str().is_some_and(|kind| kind.ends_with(".delta"));
         let ends = ["response.completed", "response.incomplete", "response.failed"];
         if ends.iter().any(|end| event["type"] == *end) {
             self.whole = Some(event["response"].take());
@@ -145,6 +156,7 @@ impl Assembly {
                 self.blocks.insert(event["index"].as_u64().unwrap_or(0), block);
             }
             Some("content_block_delta") => {
+                self.has_begun = true;
                 let number = event["index"].as_u64().unwrap_or(0);
                 let (delta, block) = (&event["delta"], self.blocks.entry(number).or_default());
                 match delta["type"].as_str() {

@@ -34,6 +34,21 @@ async fn sent(dialect: &Dialect, tune: fn(&mut ModelRole), request: &ChatRequest
 }
 
 #[tokio::test]
+async fn c47_what_is_written_to_a_cache_is_priced_apart_or_its_cost_is_unknown() {
+    for dialect in DIALECTS.iter().filter(|dialect| dialect.wire == Wire::Messages) {
+        let world = World::scripted(vec![dialect.says(Says::text("Paris"))]).await;
+        for (price, cost) in [(None, None), (Some(2.5), Some(150 * 2 + 400 + 125 + 100))] {
+            let model = world.model(|config| {
+                (dialect.tune)(config);
+                (config.price_in, config.price_cached_in) = (Some(2.0), Some(0.5));
+                (config.price_cache_write, config.price_out) = (price, Some(10.0));
+            });
+            assert_eq!(ask(&model).await.expect(dialect.name).cost_usd_micros, cost);
+        }
+    }
+}
+
+#[tokio::test]
 async fn each_dialect_asks_at_its_own_place_with_its_key_and_counts_each_kind_of_token() {
     for dialect in &DIALECTS {
         let (reply, world) = run(dialect, vec![dialect.says(Says::text("Paris"))]).await;
@@ -44,9 +59,13 @@ async fn each_dialect_asks_at_its_own_place_with_its_key_and_counts_each_kind_of
             "{}",
             dialect.name
         );
-        let reasoning_tokens = (dialect.wire != Wire::Messages).then_some(4);
-        let usage =
-            Usage { cached_prompt_tokens: Some(800), reasoning_tokens, ..Usage::new(1000, 10) };
+        let is_messages = dialect.wire == Wire::Messages;
+        let usage = Usage {
+            cached_prompt_tokens: Some(800),
+            reasoning_tokens: (!is_messages).then_some(4),
+            cache_write_tokens: is_messages.then_some(50),
+            ..Usage::new(1000, 10)
+        };
         assert_eq!(reply.usage, Some(usage), "{}", dialect.name);
         assert!(reply.adaptations.is_empty() && reply.attempts == 1, "{}", dialect.name);
         let request = world.requests().await.pop().unwrap();
@@ -121,6 +140,9 @@ async fn c35_a_streamed_reply_is_the_same_as_one_in_one_piece() {
                 (reply.text.clone(), reply.finish, reply.usage, reply.tool_calls.clone())
             };
             assert_eq!(parts(&streamed), parts(&whole), "{} {says:?}", dialect.name);
+            assert!(whole.first_token_ms.is_none(), "{}: it came in one piece", dialect.name);
+            let has_pieces = !says.refuses && !says.text.is_empty();
+            assert!(!has_pieces || streamed.first_token_ms.is_some(), "{}", dialect.name);
             let body = world.bodies().await.pop().unwrap();
             assert_eq!(body["stream"], true, "{}", dialect.name);
             let includes_usage = body["stream_options"]["include_usage"] == true;

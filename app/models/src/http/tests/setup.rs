@@ -75,7 +75,10 @@ fn the_worst_case_counts_prompt_and_limit() {
         ..question(Purpose::Qa)
     };
     let worst = model.worst_case(&request);
-    assert_eq!(worst, WorstCase { tokens: 51 + 8 + 100, cost_usd_micros: Some(59 + 1_000) });
+    assert_eq!(
+        worst,
+        WorstCase { calls: 1, tokens: 51 + 8 + 100, cost_usd_micros: Some(59 + 1_000) }
+    );
     let configured = ChatRequest { max_tokens: None, ..request };
     assert_eq!(model.worst_case(&configured).tokens, 51 + 8 + 64_000);
 }

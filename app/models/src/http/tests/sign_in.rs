@@ -151,4 +151,33 @@ mod program {
         assert!(error.message.contains("Please run az login"), "{error:?}");
         assert!(world.requests().await.is_empty());
     }
+
+    #[tokio::test]
+    async fn a_sign_in_that_fails_for_the_network_is_tried_again_and_ends_no_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let been = dir.path().join("been");
+        let script = format!(
+            "if [ -e '{0}' ]; then echo '{{\"accessToken\": \"token-of-az\"}}'; exit; fi\ntouch '{0}'\n\
+             echo 'ERROR: Connection aborted.' >&2; exit 1",
+            been.display()
+        );
+        let world = World::scripted(vec![says("Paris")]).await;
+        let reply =
+            ask(&azure(&world, AzureAuth::AzureCli, az(dir.path(), &script))).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.attempts), ("Paris", 2));
+        assert_eq!(world.waits().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn calls_that_wait_for_the_same_sign_in_share_its_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let seen = dir.path().join("seen");
+        let script =
+            format!("echo x >> '{}'; echo 'Please run az login' >&2; exit 1", seen.display());
+        let world = World::scripted(vec![says("Paris")]).await;
+        let model = azure(&world, AzureAuth::AzureCli, az(dir.path(), &script));
+        let together = futures::future::join_all((0..6).map(|_| ask(&model))).await;
+        assert!(together.iter().all(Result::is_err), "{together:?}");
+        assert_eq!(std::fs::read_to_string(seen).unwrap().lines().count(), 1);
+    }
 }

@@ -85,7 +85,7 @@ impl Dialect for ClaudeChat {
         let system = if ask.system.is_empty() { PLAIN_SYSTEM } else { &ask.system };
         spoken.arg("--system-prompt-file", &order.folder.beside("system.md", system)?);
         spoken.arg_if_set("--model", order.model);
-        spoken.arg_if_set("--effort", order.request.effort.map(effort_word).unwrap_or_default());
+        spoken.arg_if_set("--effort", order.effort.map(effort_word).unwrap_or_default());
         if let Some(schema) = &ask.schema {
             spoken.arg("--json-schema", &schema.to_string());
         }
@@ -153,7 +153,7 @@ impl Dialect for ClaudeCode {
         spoken.arg("--tools", &self.settings.tools.join(","));
         spoken.arg("--allowedTools", &self.allowed());
         spoken.arg_if_set("--model", order.model);
-        spoken.arg_if_set("--effort", self.effort(order.request.effort));
+        spoken.arg_if_set("--effort", self.effort(order.effort));
         spoken.input = match &order.request.workspace {
             Some(workspace) => amended(lay_out(order.folder, workspace, &[SKILLS])?, order.again),
             None => ask.in_one(),
@@ -214,6 +214,7 @@ fn hear_result(event: &Value, heard: &mut Heard) {
         let read = others.iter().filter_map(|path| count(event, path)).sum::<u64>();
         heard.add_usage(Usage {
             cached_prompt_tokens: cached,
+            cache_write_tokens: count(event, "/usage/cache_creation_input_tokens"),
             ..Usage::new(read + cached.unwrap_or_default(), written)
         });
     }

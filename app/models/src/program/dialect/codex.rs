@@ -90,7 +90,7 @@ impl Dialect for Codex {
         spoken.arg("--cd", &order.folder.work().to_string_lossy());
         spoken.arg("--sandbox", self.sandbox());
         spoken.arg_if_set("--model", order.model).arg_if_set("--profile", &self.settings.profile);
-        for setting in self.overrides(order.request.effort) {
+        for setting in self.overrides(order.effort) {
             spoken.arg("-c", &setting);
         }
         if let Some(schema) = &ask.schema {

@@ -80,7 +80,7 @@ impl Dialect for Copilot {
         };
         spoken.arguments.push(tools);
         spoken.arg_if_set("--model", order.model);
-        if let Some(effort) = order.request.effort {
+        if let Some(effort) = order.effort {
             // It knows no `max`.
             let effort = if effort == Effort::Max { Effort::Xhigh } else { effort };
             spoken.arg("--effort", effort_word(effort));

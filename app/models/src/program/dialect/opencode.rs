@@ -80,13 +80,14 @@ fn hear_finish(event: &Value, heard: &mut Heard) {
     let read = count(event, "/part/tokens/input");
     if let Some((read, written)) = read.zip(count(event, "/part/tokens/output")) {
         let cached = count(event, "/part/tokens/cache/read");
-        let created = count(event, "/part/tokens/cache/write").unwrap_or_default();
+        let created = count(event, "/part/tokens/cache/write");
         let reasoning = count(event, "/part/tokens/reasoning");
         heard.add_usage(Usage {
             cached_prompt_tokens: cached,
+            cache_write_tokens: created,
             reasoning_tokens: reasoning,
             ..Usage::new(
-                read + created + cached.unwrap_or_default(),
+                read + created.unwrap_or_default() + cached.unwrap_or_default(),
                 written + reasoning.unwrap_or_default(),
             )
         });

@@ -84,9 +84,12 @@ fn hear_message(event: &Value, heard: &mut Heard) {
     let read = count(event, "/message/usage/input");
     if let Some((read, written)) = read.zip(count(event, "/message/usage/output")) {
         let cached = count(event, "/message/usage/cacheRead");
-        let created = count(event, "/message/usage/cacheWrite").unwrap_or_default();
-        let usage = Usage::new(read + created + cached.unwrap_or_default(), written);
-        heard.add_usage(Usage { cached_prompt_tokens: cached, ..usage });
+        let created = count(event, "/message/usage/cacheWrite");
+        heard.add_usage(Usage {
+            cached_prompt_tokens: cached,
+            cache_write_tokens: created,
+            ..Usage::new(read + created.unwrap_or_default() + cached.unwrap_or_default(), written)
+        });
     }
     let dollars = event.pointer("/message/usage/cost/total").and_then(Value::as_f64);
     // A subscription is told as no cost.
