@@ -8,7 +8,7 @@ mod run;
 mod view;
 
 pub(crate) use decide::{
-    Decided, DecisionError, adopt_keys, adopt_selection, reject_night, revert_night, staging_of,
+    DecisionError, adopt_keys, adopt_selection, reject_night, revert_night, staging_of,
 };
 pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};

@@ -9,17 +9,6 @@ use skillopt_sleep::stage::{Manifest, Role, SkillName};
 use skillopt_store::{AuditRow, StoreFailure};
 use std::path::{Path, PathBuf};
 
-/// What was done.
-#[derive(Debug)]
-pub(crate) enum Decided {
-    /// Documents became live.
-    Adopted(Vec<Receipt>),
-    /// Proposals were turned down.
-    Rejected,
-    /// Documents are as they were.
-    Reverted(Vec<Reverted>),
-}
-
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecisionError {
@@ -63,7 +52,7 @@ pub(crate) async fn adopt_keys(
     keys: &[String],
     places: &Places,
     actor: &str,
-) -> Result<Decided, DecisionError> {
+) -> Result<Vec<Receipt>, DecisionError> {
     let manifest = Manifest::read(dir).map_err(AdoptError::from)?;
     let mut roles = keys.iter().map(|key| role_of(key)).collect::<Result<Vec<_>, _>>()?;
     if roles.is_empty() {
@@ -73,7 +62,7 @@ pub(crate) async fn adopt_keys(
     for selection in selections(&roles) {
         receipts.extend(adopt_selection(hosting, dir, selection, places, actor).await?);
     }
-    Ok(Decided::Adopted(receipts))
+    Ok(receipts)
 }
 
 /// Adopts what is selected.
@@ -126,12 +115,12 @@ pub(crate) async fn reject_night(
     dir: &Path,
     reason: &str,
     actor: &str,
-) -> Result<Decided, DecisionError> {
+) -> Result<(), DecisionError> {
     let at_ms = hosting.clock().now_ms();
     let (folder, why, who) = (dir.to_owned(), reason.to_owned(), actor.to_owned());
     blocking(move || reject(&folder, &[], &why, &who, at_ms)).await?;
     note(hosting, "reject_night", actor, dir, reason.to_owned()).await?;
-    Ok(Decided::Rejected)
+    Ok(())
 }
 
 /// Puts everything back that a night's adoption replaced.
@@ -143,7 +132,7 @@ pub(crate) async fn revert_night(
     dir: &Path,
     places: &Places,
     actor: &str,
-) -> Result<Decided, DecisionError> {
+) -> Result<Vec<Reverted>, DecisionError> {
     let at_ms = hosting.clock().now_ms();
     let (folder, who, places) = (dir.to_owned(), actor.to_owned(), places.clone());
     let reverted = blocking(move || revert(&folder, &[], &who, at_ms, &places)).await?;
@@ -151,7 +140,7 @@ pub(crate) async fn revert_night(
         let subject = one.receipt.live_path.display().to_string();
         note(hosting, "revert_night", actor, dir, subject).await?;
     }
-    Ok(Decided::Reverted(reverted))
+    Ok(reverted)
 }
 
 async fn note(

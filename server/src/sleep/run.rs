@@ -98,11 +98,6 @@ impl Nights {
         Self { hosting, tasks: TaskTracker::new(), stop: CancellationToken::new() }
     }
 
-    /// The host of their models and their store.
-    pub(crate) fn hosting(&self) -> &Hosting {
-        &self.hosting
-    }
-
     /// Puts a night together and writes its row. Makes no call.
     pub(crate) async fn begin(&self, command: &NightCommand) -> Result<BegunNight, NightRunError> {
         let env = self.hosting.environment();

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use skillopt_domain::outcome::Sample;
 use skillopt_engine::ports::{
-    Billed, ChatReply, ChatRequest, Finish, Model, ModelError, ModelErrorKind, Speaker, WorstCase,
+    Billed, ChatReply, ChatRequest, Model, ModelError, ModelErrorKind, Speaker, WorstCase,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ impl Model for HandoffModel {
 
     fn worst_case(&self, _request: &ChatRequest) -> WorstCase {
         // Whoever answers is paid elsewhere.
-        WorstCase { tokens: 0, cost_usd_micros: Some(0) }
+        WorstCase { calls: 1, tokens: 0, cost_usd_micros: Some(0) }
     }
 
     async fn chat(
@@ -102,15 +102,5 @@ fn error(kind: ModelErrorKind, message: String) -> ModelError {
 }
 
 fn reply(text: String) -> ChatReply {
-    ChatReply {
-        text,
-        finish: Finish::default(),
-        usage: None,
-        cost_usd_micros: Some(0),
-        latency_ms: 0,
-        attempts: 1,
-        adaptations: Vec::new(),
-        tool_calls: Vec::new(),
-        steps: Vec::new(),
-    }
+    ChatReply { text, cost_usd_micros: Some(0), attempts: 1, ..ChatReply::default() }
 }

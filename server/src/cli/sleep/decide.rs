@@ -7,8 +7,7 @@ use crate::cli::output::Output;
 use crate::config::Environment;
 use crate::host::Hosting;
 use crate::sleep::{
-    Decided, DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night,
-    staging_of,
+    DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night, staging_of,
 };
 use serde_json::{Value, json};
 use skillopt_sleep::adopt::{AdoptError, Receipt, Selection};
@@ -177,8 +176,7 @@ pub(super) async fn revert(
     };
     hosting.store().close().await;
     let (dir, reverted) = match done {
-        Ok((dir, Decided::Reverted(reverted))) => (dir, reverted),
-        Ok((dir, _)) => (dir, Vec::new()),
+        Ok(done) => done,
         Err(err) => return Ok(failed(output, common.json, &err)),
     };
     let paths: Vec<&Path> = reverted.iter().map(|one| one.receipt.live_path.as_path()).collect();
