@@ -19,13 +19,14 @@ use crate::consolidate::{
 };
 use crate::evidence::{Evidence, EvidenceOptions};
 use crate::harvest::{Harvest, HarvestOptions};
+use crate::lock::LockError;
 use crate::prompts::Prompts;
 use crate::redact::redact;
 use crate::report::SleepReport;
 use crate::skills::{Resolution, resolve_skill};
 use crate::stage::{
     Pinned, PublishError, Reserved, Role, SkillName, TargetError, TargetSpec, check_targets,
-    reserve,
+    lock_project, reserve,
 };
 use crate::state::{StateError, StateFile};
 use crate::task::TaskRecord;
@@ -118,6 +119,9 @@ pub enum NightFailure {
     /// The night's own decision failed.
     #[error(transparent)]
     Night(#[from] NightError),
+    /// Another night works on the project, whichever program runs it.
+    #[error(transparent)]
+    Busy(#[from] LockError),
     /// The state of nights cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
@@ -153,7 +157,10 @@ impl NightFailure {
     /// What a person has to mend: a live document, the state, or the folder of the night.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Target(_) | Self::State(_) | Self::Publish(_) | Self::Io { .. })
+        matches!(
+            self,
+            Self::Target(_) | Self::Busy(_) | Self::State(_) | Self::Publish(_) | Self::Io { .. }
+        )
     }
 
     /// A cap ended it.
@@ -174,6 +181,8 @@ pub async fn run_night(
     clock: &Arc<dyn Clock>,
     ctx: &RunCtx,
 ) -> Result<NightResult, NightFailure> {
+    // Held to the end; it goes with its process.
+    let _lock = (!plan.is_dry).then(|| lock_project(&plan.config.invoked_project)).transpose()?;
     let state_file = StateFile::new(&plan.config.state_dir);
     let state = state_file.read()?;
     let project = plan.config.invoked_project.display().to_string();

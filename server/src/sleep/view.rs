@@ -8,7 +8,7 @@ use skillopt_domain::api::{
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_domain::night::report::{DeltaStatus, SleepReport};
-use skillopt_sleep::adopt::{Decision, Receipt, Review, RowState, review};
+use skillopt_sleep::adopt::{Decision, Receipt, Review, RowState, review, texts};
 use skillopt_sleep::block::new_risks;
 use skillopt_sleep::harvest::{Harvest, SourceReport};
 use skillopt_sleep::stage::Role;
@@ -113,17 +113,8 @@ fn refusal_of(reviews: &[Review]) -> String {
 
 fn proposal(dir: &Path, review: &Review, edits: &[EditRecord], checks: &[Check]) -> NightProposal {
     let row = &review.row;
-    let after = read_text(&dir.join(&row.proposed_file));
-    // What the night saw: the live file while it is that, the backup once it is not.
-    let live = read_text(&row.live_path);
-    let is_seen = |text: &str| row.live_sha256.as_ref() == Some(&Sha256Hex::of(text));
-    let before = match &review.state {
-        RowState::Adopted { receipt, .. } | RowState::Reverted { receipt, .. } => {
-            receipt.backup.as_deref().map(read_text).unwrap_or_default()
-        }
-        _ if is_seen(&live) => live,
-        _ => String::new(),
-    };
+    let texts = texts(dir, row);
+    let (before, after) = (texts.baseline.unwrap_or_default(), texts.proposed.unwrap_or_default());
     let target = match row.role {
         Role::Memory => Target::Memory,
         Role::ManagedSkill | Role::Skill(_) => Target::Skill,
