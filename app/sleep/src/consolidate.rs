@@ -18,10 +18,10 @@ pub use outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 pub use partition::{Parts, partition};
 
 use crate::backend::Backend;
-use crate::edit::EditRecord;
 use crate::evidence::Evidence;
 use crate::task::TaskRecord;
 use night::Night;
+use skillopt_domain::night::edit::EditRecord;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
 
@@ -68,11 +68,11 @@ async fn run(input: &NightInput) -> Result<NightOutcome, NightError> {
     night.measure_baseline().await?;
     night.train().await?;
     if input.options.evolve_skill {
-        night.evolve(crate::edit::Target::Skill).await?;
+        night.evolve(skillopt_domain::night::edit::Target::Skill).await?;
     }
     if input.options.evolve_memory {
         night.train_again().await?;
-        night.evolve(crate::edit::Target::Memory).await?;
+        night.evolve(skillopt_domain::night::edit::Target::Memory).await?;
     }
     night.try_carried().await?;
     night.measure_end().await?;

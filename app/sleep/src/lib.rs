@@ -12,7 +12,6 @@ pub mod config;
 pub mod consolidate;
 pub mod digest;
 pub mod dream;
-pub mod edit;
 pub mod evidence;
 pub mod experiment;
 pub mod handoff;

@@ -22,7 +22,6 @@ use crate::harvest::{Harvest, HarvestOptions};
 use crate::lock::LockError;
 use crate::prompts::Prompts;
 use crate::redact::redact;
-use crate::report::SleepReport;
 use crate::skills::{Resolution, resolve_skill};
 use crate::stage::{
     Pinned, PublishError, Reserved, Role, SkillName, TargetError, TargetSpec, check_targets,
@@ -33,6 +32,7 @@ use crate::task::TaskRecord;
 use gather::Gathered;
 use serde_json::json;
 use skillopt_domain::night::NightStage;
+use skillopt_domain::night::report::SleepReport;
 use skillopt_engine::calls::Flights;
 use skillopt_engine::ctx::RunCtx;
 use skillopt_engine::meter::Meter;

@@ -8,10 +8,10 @@ use crate::backend::{
     Backend, BackendError, ContrastPair, Docs, Draw, Material, Phase, Proposed, Reflection, Shown,
 };
 use crate::dream::RolloutSet;
-use crate::edit::{EditRecord, Target};
 use crate::replay::Replayed;
 use crate::task::{ReferenceKind, TaskRecord};
 use criteria::{counted, in_words};
+use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_domain::outcome::Outcome;
 
 /// Most failures of a question.

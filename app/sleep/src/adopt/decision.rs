@@ -2,11 +2,11 @@
 
 use super::error::AdoptError;
 use super::live_file::{self, LiveFile, Mode};
-use crate::edit::EditRecord;
 use crate::instant;
 use crate::stage::{Role, SkillName};
 use serde::{Deserialize, Serialize};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::night::edit::EditRecord;
 use std::path::Path;
 
 const FILE: &str = "decision.json";

@@ -2,8 +2,8 @@
 
 use super::error::AdoptError;
 use super::journal::Kind;
-use crate::edit::EditRecord;
 use crate::stage::{Manifest, Role, Row};
+use skillopt_domain::night::edit::EditRecord;
 
 /// What a person chose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ mod crash;
 mod review;
 
 use super::*;
-use crate::report::SleepReport;
 use crate::stage::{
     Pinned, Proposal, ProposedDoc, Role, SkillName, TargetSpec, check_targets, publish, reserve,
 };
 use serde_json::{Value, json};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::night::report::SleepReport;
 use std::fs;
 use std::path::{Path, PathBuf};
 

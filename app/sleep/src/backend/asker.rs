@@ -12,7 +12,9 @@ use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_engine::calls::{Answer, CallError, Calls, Flights};
 use skillopt_engine::ctx::RunCtx;
 use skillopt_engine::meter::Meter;
-use skillopt_engine::ports::{ChatReply, ChatRequest, Journal, Ledger, Model, StoreError};
+use skillopt_engine::ports::{
+    ChatReply, ChatRequest, Journal, Ledger, Model, ModelErrorKind, StoreError,
+};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -169,7 +171,7 @@ fn failure(role: SleepRole, error: CallError) -> BackendError {
         CallError::Cap(reached) => BackendError::Budget(reached),
         CallError::Fatal(_, error) => BackendError::Fatal { role, message: error.to_string() },
         // Whoever answers has not done so yet.
-        CallError::Failed(error) if error.kind.as_str() == "pending" => BackendError::Pending,
+        CallError::Failed(error) if error.kind == ModelErrorKind::Pending => BackendError::Pending,
         CallError::Failed(error) => {
             BackendError::Failed { code: error.kind.as_str().to_owned(), message: error.message }
         }

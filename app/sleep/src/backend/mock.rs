@@ -5,10 +5,10 @@ use super::{
     AnswerEnd, Attempt, Attempted, Backend, BackendError, Docs, Judged, Judging, Material,
     Proposed, Reflection, Said, SlowQuestion, TextQuestion,
 };
-use crate::edit::{EditOp, EditRecord};
 use crate::judge::{RUBRIC_PASS, ToolName, contains_exactly, keyword_share};
 use crate::task::{ReferenceKind, TaskOutcome, TaskRecord};
 use async_trait::async_trait;
+use skillopt_domain::night::edit::{EditOp, EditRecord};
 use skillopt_domain::score::{Score, TaskScore};
 use skillopt_domain::spend::SpendByRole;
 

@@ -1,10 +1,10 @@
 //! What a backend is asked for and what it answers with.
 
 use super::Phase;
-use crate::edit::{EditRecord, Target};
 use crate::judge::ToolName;
 use crate::task::TaskRecord;
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_domain::score::TaskScore;
 
 /// Which draw of an answer is meant: the same request with the same draw is the same call.

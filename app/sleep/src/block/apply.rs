@@ -3,8 +3,8 @@
 use super::entry::{Entry, likeness, split_content};
 use super::layout::{START, holds_marker};
 use super::{Block, BlockDamage, fence, write};
-use crate::edit::{EditOp, EditRecord};
 use serde::{Deserialize, Serialize};
+use skillopt_domain::night::edit::{EditOp, EditRecord};
 use skillopt_domain::skill::Eol;
 
 /// Longest entry, in characters. A rule that needs more is no rule.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::edit::{EditOp, EditRecord, Target};
 use proptest::prelude::*;
 use rstest::rstest;
+use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
 
 fn edit(op: EditOp, content: &str, anchor: &str) -> EditRecord {
     EditRecord {

@@ -1,9 +1,9 @@
 //! What a night tells while it runs, for a dashboard. Not a record: that is the evidence log.
 
 use crate::backend::Phase;
-use crate::edit::Target;
-use crate::report::GateAction;
 use serde::Serialize;
+use skillopt_domain::night::edit::Target;
+use skillopt_domain::night::report::GateAction;
 use skillopt_domain::outcome::OutcomeKind;
 use skillopt_domain::score::TaskScore;
 use std::fmt::Debug;

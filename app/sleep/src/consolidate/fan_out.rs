@@ -3,8 +3,8 @@
 
 use super::{NightError, NightEvent, NightInput, NightOutcome, consolidate_night};
 use crate::backend::BackendError;
-use crate::report::{GroupStatus, SkillGroupReport};
 use crate::task::TaskRecord;
+use skillopt_domain::night::report::{GroupStatus, SkillGroupReport};
 use std::collections::BTreeMap;
 
 const REASON_CHARS: usize = 300;

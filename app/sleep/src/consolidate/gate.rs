@@ -1,6 +1,6 @@
 //! The gate of a night: a candidate goes on only if it is strictly better on the tasks that were scored with both. Pure.
 
-use crate::report::{DeltaStatus, GateTrial, TaskDelta};
+use skillopt_domain::night::report::{DeltaStatus, GateTrial, TaskDelta};
 use skillopt_domain::noise::{p_words, sign_test};
 use skillopt_domain::score::{GateMetric, MeanScore, TaskScore};
 

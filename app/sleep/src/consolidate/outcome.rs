@@ -3,10 +3,10 @@
 use super::GateRule;
 use crate::backend::{BackendError, Phase};
 use crate::block::BlockDamage;
-use crate::edit::EditRecord;
-use crate::report::{GateAction, GateTrial, SleepReport};
 use crate::task::ReferenceKind;
 use serde::Serialize;
+use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::report::{GateAction, GateTrial, SleepReport};
 use skillopt_domain::score::MeanScore;
 use skillopt_domain::spend::SpendByRole;
 

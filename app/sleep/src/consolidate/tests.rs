@@ -5,10 +5,10 @@ use crate::backend::{
     Attempt, Attempted, BackendError, Judged, Judging, Mock, Phase, Proposed, Reflection, Said,
     SlowQuestion, TextQuestion, rule_tag, sentence_of,
 };
-use crate::edit::{EditOp, Target};
-use crate::report::{GateAction, GroupStatus, SleepReport};
 use crate::task::{ReferenceKind, Split, TaskOutcome};
 use async_trait::async_trait;
+use skillopt_domain::night::edit::{EditOp, Target};
+use skillopt_domain::night::report::{GateAction, GroupStatus, SleepReport};
 use skillopt_domain::score::{GateMetric, Score, TaskScore};
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::RunControl;

@@ -5,8 +5,8 @@ use super::night::Night;
 use super::outcome::NightError;
 use crate::backend::{Docs, Phase};
 use crate::block::apply_edits;
-use crate::edit::{EditRecord, Target};
 use serde_json::json;
+use skillopt_domain::night::edit::{EditRecord, Target};
 
 impl Night<'_> {
     /// Tries edits on one document. What changes nothing is set apart; what loses is kept as a warning.

@@ -9,11 +9,11 @@ use crate::backend::{
 use crate::consolidate::{
     GateMode, NightError, NightInput, NightOptions, NightOutcome, Silent, consolidate_night,
 };
-use crate::edit::{EditOp, EditRecord};
 use crate::evidence::Evidence;
 use crate::task::{Split, TaskRecord};
 use async_trait::async_trait;
 use serde::Serialize;
+use skillopt_domain::night::edit::{EditOp, EditRecord};
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;

@@ -4,11 +4,11 @@ use super::Persona;
 use super::harmful::{HarmfulProof, prove_gate};
 use crate::backend::Backend;
 use crate::consolidate::{NightError, NightInput, NightOptions, NightSink, consolidate_night};
-use crate::edit::EditRecord;
 use crate::evidence::Evidence;
 use crate::reflect::cut;
-use crate::report::GateAction;
 use serde::Serialize;
+use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::report::GateAction;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
 

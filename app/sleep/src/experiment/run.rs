@@ -6,11 +6,11 @@ use crate::consolidate::{
     GateRule, Measured, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
 };
 use crate::dream::{SlowProposal, compare_versions, propose_guidance};
-use crate::edit::EditRecord;
 use crate::evidence::Evidence;
 use crate::replay::{NightTools, Replayed, aggregate, count, replay_each};
 use crate::task::{Split, TaskRecord};
 use serde::{Deserialize, Serialize};
+use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::score::{MeanScore, TaskScore};
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;

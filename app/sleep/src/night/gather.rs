@@ -1,27 +1,23 @@
 //! From sessions to tasks with their splits: harvest, mining, choice. Calls the optimizer where the config says so.
 
 use super::{Documents, NightFailure, TaskSource, Work, options};
-use crate::backend::{Backend, BackendError, Draw, Phase, TextQuestion};
+use crate::backend::{BackendError, BackendMiner};
 use crate::consolidate::NightError;
 use crate::digest::SessionDigest;
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
 use crate::mine::{
-    AskMiner, ChosenTasks, ModelMined, TargetTerms, choose_tasks, merge_tasks, mine_heuristically,
+    ChosenTasks, ModelMined, TargetTerms, choose_tasks, merge_tasks, mine_heuristically,
     mine_with_model,
 };
 use crate::prompts;
 use crate::split::{Fractions, assign_splits, overlaps};
 use crate::task::TaskRecord;
-use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use skillopt_domain::night::NightStage;
 use skillopt_engine::ports::Clock;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-
-/// Most tokens of the miner's reply.
-const MINER_TOKENS: u32 = 800;
 
 /// The tasks of a night, and where they came from.
 pub(super) struct Gathered {
@@ -115,7 +111,7 @@ impl Work<'_> {
         let at_once = NonZeroUsize::new(usize::from(self.plan.config.env.workers));
         let at_once = at_once.unwrap_or(NonZeroUsize::MIN);
         let template = self.plan.prompts.text(&prompts::MINER);
-        let miner = Miner { backend: self.backend };
+        let miner = BackendMiner { backend: self.backend.as_ref() };
         let mut n_failed = 0_u32;
         for (digest, mined) in mine_with_model(&miner, template, digests, at_once).await {
             match mined {
@@ -199,24 +195,4 @@ fn ends_night(error: &BackendError) -> bool {
         error,
         BackendError::Failed { .. } | BackendError::Unusable(_) | BackendError::Unsupported(_)
     )
-}
-
-/// The optimizer as the miner's answerer.
-struct Miner<'a> {
-    backend: &'a Arc<dyn Backend>,
-}
-
-#[async_trait]
-impl AskMiner for Miner<'_> {
-    type Error = BackendError;
-
-    async fn ask(&self, _: &SessionDigest, prompt: String) -> Result<String, BackendError> {
-        let question = TextQuestion {
-            system: "",
-            user: &prompt,
-            max_tokens: Some(MINER_TOKENS),
-            draw: Draw::first(Phase::Mine),
-        };
-        Ok(self.backend.mine(&question).await?.text)
-    }
 }

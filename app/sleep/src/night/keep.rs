@@ -5,13 +5,14 @@ use super::{
 };
 use crate::block::new_risks;
 use crate::config::Config;
-use crate::edit::EditRecord;
 use crate::redact::redact_json;
-use crate::report::{ReportHeading, SleepReport, report_md};
+use crate::report::{ReportHeading, report_md};
 use crate::stage::{Pinned, Proposal, ProposedDoc, Retention, publish, purge};
 use crate::state::{NightRow, StateFile};
 use crate::task::TaskRecord;
 use serde_json::{Value, json};
+use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::report::SleepReport;
 use skillopt_engine::ports::Clock;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Reading edits from a reply: an object with `edits`, or a list, with or without prose around it. Pure.
 
-use crate::edit::{EditOp, EditRecord, Target};
 use serde_json::{Map, Value};
+use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
 use skillopt_engine::reply::{parse_array, parse_object};
 
 /// Most edits of a reply that are read.

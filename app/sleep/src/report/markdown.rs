@@ -1,8 +1,10 @@
 //! `report.md`: a night for people. Text of strangers stands on one line, without control characters, and cannot be
 //! Markdown, HTML or a link. Pure.
 
-use super::{DeltaStatus, GateAction, GateTrial, GroupStatus, SkillGroupReport, SleepReport};
-use crate::edit::{EditOp, EditRecord, Target};
+use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
+use skillopt_domain::night::report::{
+    DeltaStatus, GateAction, GateTrial, GroupStatus, SkillGroupReport, SleepReport,
+};
 use std::fmt::Write;
 
 /// What the report does not know of itself.

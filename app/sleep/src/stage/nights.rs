@@ -2,7 +2,7 @@
 
 use super::manifest::{Manifest, ManifestError};
 use super::reserve::staging_root;
-use crate::report::SleepReport;
+use skillopt_domain::night::report::SleepReport;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

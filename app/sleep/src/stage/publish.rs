@@ -5,8 +5,8 @@ use super::manifest::{ManagedPaths, Manifest, Row};
 use super::reserve::{Reserved, staging_root};
 use super::target::{Pinned, Role};
 use crate::adopt::live_file::{self, Mode};
-use crate::report::SleepReport;
 use serde_json::Value;
+use skillopt_domain::night::report::SleepReport;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! Staging against real folders: what is refused, what is written, what is read back.
 
 use super::*;
-use crate::report::{GateAction, SleepReport};
 use serde_json::{Value, json};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::night::report::{GateAction, SleepReport};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use crate::cli::output::Output;
 use crate::sleep::NightSetup;
 use serde_json::{Value, json};
-use skillopt_sleep::edit::EditRecord;
+use skillopt_domain::night::edit::EditRecord;
 use skillopt_sleep::night::NightResult;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Rejection, edits one by one, revert, and what is told about them.
 
 use super::*;
-use crate::edit::{EditOp, EditRecord, Target};
+use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
 
 fn edit(content: &str) -> EditRecord {
     EditRecord {

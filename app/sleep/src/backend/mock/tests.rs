@@ -1,7 +1,7 @@
 use super::*;
 use crate::backend::{Draw, Phase, Shown};
-use crate::edit::Target;
 use rstest::rstest;
+use skillopt_domain::night::edit::Target;
 
 fn task(tags: &[&str], reference: &str) -> TaskRecord {
     TaskRecord {

@@ -5,11 +5,11 @@ use crate::backend::{
     AnswerEnd, BackendError, ContrastPair, Material, Proposed, Reflection, Said, Shown, SleepRole,
     SlowQuestion,
 };
-use crate::edit::{EditRecord, Target};
 use crate::prompts::{CONTRAST, PromptSpec, REFLECT, Rendered, SLOW_UPDATE};
 use crate::reflect::reading::{ReadEdits, read_edits};
 use crate::task::TaskRecord;
 use serde_json::Value;
+use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_engine::ports::Purpose;
 use skillopt_engine::prompts::{barred, one_line};
 use skillopt_engine::reply::parse_object;

@@ -1,10 +1,10 @@
 use super::*;
 use crate::backend::{Attempt, CallsAsker, Docs, Material, NightSample, Phase, Shown, SleepModels};
-use crate::edit::{EditOp, EditRecord, Target};
 use crate::evidence::{EvidenceOptions, EvidenceQuery, read_evidence};
 use crate::judge::ToolName;
 use crate::task::{ReferenceKind, TaskRecord};
 use skillopt_domain::config::Limits;
+use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
 use skillopt_engine::calls::Flights;
 use skillopt_engine::ctx::RunControl;
 use skillopt_engine::meter::{Meter, Prior};
