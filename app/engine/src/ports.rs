@@ -327,9 +327,9 @@ pub struct ModelError {
 pub struct Billed {
     /// Such answers.
     pub answers: u32,
-    /// Of these, those whose tokens nobody told.
+    /// Of these, those whose tokens nobody told. Small, so that the errors that carry this stay so.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub unmetered: u32,
+    pub unmetered: u16,
     /// Their tokens, where told.
     pub usage: Usage,
     /// Their cost in millionths of a dollar; `None` when the cost of any is not known.
@@ -340,7 +340,7 @@ pub struct Billed {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(n: &u32) -> bool {
+fn is_zero(n: &u16) -> bool {
     *n == 0
 }
 
@@ -350,7 +350,7 @@ impl Billed {
         let cost = if self.answers == 0 { Some(0) } else { self.cost_usd_micros };
         self.cost_usd_micros = cost.zip(cost_usd_micros).map(|(before, more)| before + more);
         self.answers += 1;
-        self.unmetered += u32::from(usage.is_none());
+        self.unmetered += u16::from(usage.is_none());
         self.usage += usage.unwrap_or_default();
     }
 
