@@ -19,4 +19,4 @@ pub use publish::{Proposal, ProposedDoc, PublishError, Published, publish};
 pub use purge::{Purged, Retention, purge, purge_leftovers};
 pub use reserve::{Reserved, lock_project, reserve, staging_root};
 pub use target::{MemoryFile, Pinned, Role, TargetError, TargetFault, TargetSpec, check_targets};
-pub(crate) use target::{check_file, is_inside};
+pub(crate) use target::{check_file, check_name, is_inside};

@@ -101,6 +101,12 @@ pub enum Refusal {
     /// The backup is gone or was changed.
     #[error("the backup {} is gone or was changed", .0.display())]
     NoBackup(PathBuf),
+    /// The history of nights does not know the folder: it may have come with the project.
+    #[error(
+        "{} is not in the history of this machine's nights, as if it had come with the project; look into it, and if \
+         you want it name it with --staging", .0.display()
+    )]
+    Foreign(PathBuf),
     /// A reason is asked for.
     #[error("say why")]
     NoReason,

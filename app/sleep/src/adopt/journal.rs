@@ -230,10 +230,10 @@ fn original(b64: Option<&String>, sha: &str) -> Result<Option<Vec<u8>>, String> 
 }
 
 /// Where the bytes of a document from before an adoption are kept.
-pub(super) fn backup_of(dir: &Path, row: &Row) -> PathBuf {
-    match &row.role {
-        Role::Skill(_) => skill_backup(dir, &row.live_path),
-        Role::ManagedSkill | Role::Memory => managed_backup(dir, &row.live_path),
+pub(super) fn backup_at(dir: &Path, role: &Role, live: &Path) -> PathBuf {
+    match role {
+        Role::Skill(_) => skill_backup(dir, live),
+        Role::ManagedSkill | Role::Memory => managed_backup(dir, live),
     }
 }
 

@@ -2,9 +2,9 @@
 //! refuses lists with more. What it has no field for stands in `decision.json`.
 
 use super::error::AdoptError;
-use super::journal::Kind;
+use super::journal::{Kind, backup_at};
 use super::live_file::{self, LiveFile};
-use crate::stage::{Role, SkillName};
+use crate::stage::{Role, SkillName, check_name, safe_live_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_domain::hash::Sha256Hex;
@@ -86,6 +86,9 @@ impl Receipt {
             (Kind::Legacy, "memory") => Role::Memory,
             (Kind::Legacy, other) => return Err(format!("the target {other:?} is unknown")),
         };
+        // A receipt can come from anywhere: what a manifest may not name, it may not either.
+        let live_path = safe_live_path(&wire.live_path.to_string_lossy())?;
+        check_name(&role, &live_path).map_err(|fault| fault.to_string())?;
         let before = match wire.sha256_before.as_str() {
             "" => None,
             sha => Some(Sha256Hex::parse(sha).map_err(|err| err.to_string())?),
@@ -95,7 +98,7 @@ impl Receipt {
         if before.is_some() != backup.is_some() {
             return Err("a backup is missing, or is one too many".to_owned());
         }
-        Ok(Self { role, live_path: wire.live_path, before, after: wire.sha256_after, backup })
+        Ok(Self { role, live_path, before, after: wire.sha256_after, backup })
     }
 }
 
@@ -126,8 +129,8 @@ impl Receipts {
         for row in rows {
             let receipt =
                 Receipt::parse(kind, row).map_err(|why| invalid(format!("are damaged: {why}")))?;
-            if receipt.backup.as_ref().is_some_and(|backup| !backup.starts_with(dir.join("backup")))
-            {
+            let own = backup_at(dir, &receipt.role, &receipt.live_path);
+            if receipt.backup.as_ref().is_some_and(|backup| *backup != own) {
                 return Err(invalid("name a backup elsewhere".to_owned()));
             }
             read.push(receipt);

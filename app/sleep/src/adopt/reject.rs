@@ -9,7 +9,7 @@ use super::transaction::canonical;
 use crate::stage::{Manifest, Role};
 use std::path::Path;
 
-/// Rejects proposals of a night; without `roles`, all of them. What is rejected already stays so.
+/// Rejects proposals of a night; without `roles`, all that are not adopted. What is rejected already stays so.
 ///
 /// # Errors
 /// [`AdoptError`]; nothing is noted then.
@@ -63,9 +63,13 @@ fn decide(
         )));
     }
     let (decisions, receipts) = (Decisions::read(&dir)?, receipt::all(&dir)?);
+    let is_open = |role: &Role| !receipts.iter().any(|receipt| receipt.role == *role);
     let mut made = Vec::new();
     for role in known.iter().filter(|role| roles.is_empty() || roles.contains(role)) {
         if let Some(receipt) = receipts.iter().find(|receipt| receipt.role == *role) {
+            if roles.is_empty() && known.iter().any(is_open) {
+                continue;
+            }
             return Err(Refusal::AlreadyAdopted(receipt.role.clone()).into());
         }
         let is_rejected = decisions.rejection(role).is_some();

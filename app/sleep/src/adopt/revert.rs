@@ -18,6 +18,8 @@ pub struct Reverted {
     pub receipt: Receipt,
     /// Who took it back, and when.
     pub decision: Decision,
+    /// It was taken back now, and not by an earlier call.
+    pub is_new: bool,
 }
 
 /// Takes adopted documents back; without `roles`, all that are adopted. Doing it twice gives the same answer.
@@ -54,11 +56,11 @@ pub fn revert(
     }
     let mut reverted = Vec::new();
     for receipt in chosen {
-        let decision = match decisions.last(Action::Reverted, &receipt.role) {
-            Some(done) => done.clone(),
-            None => revert_one(&dir, &receipt, actor, at_ms)?,
+        let (decision, is_new) = match decisions.last(Action::Reverted, &receipt.role) {
+            Some(done) => (done.clone(), false),
+            None => (revert_one(&dir, &receipt, actor, at_ms)?, true),
         };
-        reverted.push(Reverted { receipt, decision });
+        reverted.push(Reverted { receipt, decision, is_new });
     }
     Ok(reverted)
 }

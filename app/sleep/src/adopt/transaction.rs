@@ -4,7 +4,7 @@
 use super::Places;
 use super::decision::{self, Action, Decision, Decisions};
 use super::error::{AdoptError, Refusal};
-use super::journal::{Journal, JournalReceipt, JournalTarget, Kind, backup_of, file_id};
+use super::journal::{Journal, JournalReceipt, JournalTarget, Kind, backup_at, file_id};
 use super::live_file::{self, LiveFile, Mode};
 use super::locks::{Held, lock_staging, lock_targets};
 use super::receipt::{Receipt, Receipts};
@@ -172,7 +172,7 @@ fn plan_row<'a>(dir: &Path, row: &'a Row, adoption: &Adoption) -> Result<Planned
     expect(row, live.as_ref().map(|live| &live.sha))?;
     Ok(Planned {
         sha: Sha256Hex::of(&bytes),
-        backup: live.as_ref().map(|_| backup_of(dir, row)),
+        backup: live.as_ref().map(|_| backup_at(dir, &row.role, &row.live_path)),
         folders: missing_folders(&row.live_path),
         row,
         bytes,

@@ -53,6 +53,15 @@ pub enum SplitRule {
     Compat,
 }
 
+impl From<SplitRule> for crate::split::SplitRule {
+    fn from(rule: SplitRule) -> Self {
+        match rule {
+            SplitRule::Session => Self::Grouped,
+            SplitRule::Compat => Self::Python,
+        }
+    }
+}
+
 /// The whole config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(
@@ -199,6 +208,9 @@ impl Config {
         let mut roots = vec![self.invoked_project.clone(), self.claude_home.clone()];
         roots.extend(skill.parent().map(Path::to_owned));
         roots.extend(self.skill_root_paths());
+        let others = [&self.codex_home, &self.cursor_home].into_iter();
+        let named = others.filter(|home| !home.as_os_str().is_empty());
+        roots.extend(named.map(|home| home.join("skills")));
         roots
     }
 

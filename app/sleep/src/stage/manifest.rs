@@ -240,6 +240,12 @@ impl Row {
         format!("baseline_{name}")
     }
 
+    /// The file in the staging folder with the difference between the two: `proposed_SKILL.diff`.
+    #[must_use]
+    pub fn diff_file(&self) -> String {
+        format!("{}.diff", self.proposed_file.strip_suffix(".md").unwrap_or(&self.proposed_file))
+    }
+
     pub(super) fn of(pinned: &Pinned, text: &str) -> Self {
         let memory = || pinned.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self {

@@ -140,18 +140,13 @@ fn write_all(
             files.write(&row.baseline_file(), doc.pinned.text.as_bytes())?;
         }
         let diff = unified(&doc.pinned.text, &doc.text, &doc.pinned.path);
-        files.write(&diff_name(&row.proposed_file), diff.as_bytes())?;
+        files.write(&row.diff_file(), diff.as_bytes())?;
     }
     files.write("report.json", &json(serde_json::to_vec_pretty(proposal.report))?)?;
     files.write("report.md", proposal.report_md.as_bytes())?;
     let diagnostics = redact(&proposal.diagnostics);
     files.write("diagnostics.json", &json(serde_json::to_vec_pretty(&diagnostics))?)?;
     files.write("manifest.json", &manifest_bytes)
-}
-
-/// `proposed_SKILL.md` has its difference in `proposed_SKILL.diff`.
-pub(super) fn diff_name(proposed_file: &str) -> String {
-    format!("{}.diff", proposed_file.strip_suffix(".md").unwrap_or(proposed_file))
 }
 
 fn point_to(reserved: &Reserved) -> io::Result<()> {

@@ -167,6 +167,8 @@ fn a_night_is_published_with_its_differences_and_read_back() {
         ]
     );
     let diff = fs::read_to_string(published.dir.join("proposed_CLAUDE.diff")).unwrap();
+    let files: Vec<String> = published.manifest.rows.iter().map(Row::diff_file).collect();
+    assert!(files.iter().all(|file| published.dir.join(file).is_file()), "{files:?}");
     assert!(diff.contains("--- a/CLAUDE.md") && diff.contains("\n+c\n"), "{diff}");
     let diagnostics = fs::read_to_string(published.dir.join("diagnostics.json")).unwrap();
     assert!(!diagnostics.contains("sk-secret"));

@@ -44,13 +44,17 @@ fn c68_a_rejection_needs_a_reason_and_stands_until_it_is_opened_again() {
 }
 
 #[test]
-fn c68_what_is_adopted_cannot_be_rejected() {
+fn c68_what_is_adopted_cannot_be_rejected_and_the_rest_of_the_night_can() {
     let world = World::new();
     let dir = world.pair();
     world.adopt(&dir, Selection::Memory).unwrap();
-    let err = reject(&dir, &[], "no", "anna", AT).unwrap_err();
+    let both = [Role::ManagedSkill, Role::Memory];
+    let err = reject(&dir, &both, "no", "anna", AT).unwrap_err();
     assert!(matches!(err, AdoptError::Refused(Refusal::AlreadyAdopted(Role::Memory))), "{err}");
     assert_eq!(state(&dir, &Role::ManagedSkill), RowState::Pending, "none of them is");
+    assert_eq!(reject(&dir, &[], "no", "anna", AT).unwrap().len(), 1);
+    assert!(matches!(state(&dir, &Role::ManagedSkill), RowState::Rejected(_)));
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Adopted { .. }));
     assert!(matches!(
         reject(&dir, &[own("x")], "no", "anna", AT),
         Err(AdoptError::InvalidSelection(_))
@@ -133,6 +137,30 @@ fn receipts_of_the_reference_system_are_read_and_damaged_ones_refused() {
     assert!(matches!(state(&dir, &Role::Memory), RowState::Adopted { decision: None, .. }));
     fs::write(dir.join("adopted_legacy.json"), "[{\"target\": \"memory\"}]").unwrap();
     assert_eq!(review(&dir).unwrap_err().kind(), ErrorKind::InvalidStaging);
+}
+
+#[test]
+fn a_receipt_of_strangers_can_neither_remove_nor_replace_another_file() {
+    let world = World::new();
+    let dir = world.pair();
+    let settings = world.root().join("home/settings.json");
+    fs::write(&settings, NEW).unwrap();
+    let notes = world.root().join("project/NOTES.md");
+    fs::write(&notes, NEW).unwrap();
+    for (target, live) in [("memory", &settings), ("memory", &notes), ("skill", &notes)] {
+        let row = json!([{"target": target, "live_path": live, "sha256_before": "",
+            "sha256_after": Sha256Hex::of(NEW), "backup_path": ""}]);
+        fs::write(dir.join("adopted_legacy.json"), row.to_string()).unwrap();
+        let err = revert(&dir, &[], "anna", AT, &world.places()).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidStaging, "{err}");
+        assert_eq!(read(live), NEW);
+    }
+    let elsewhere = dir.join("backup/../../secret.md");
+    let row = json!([{"target": "memory", "live_path": world.memory(), "sha256_before": Sha256Hex::of(OLD),
+        "sha256_after": Sha256Hex::of(NEW), "backup_path": elsewhere}]);
+    fs::write(dir.join("adopted_legacy.json"), row.to_string()).unwrap();
+    let err = revert(&dir, &[], "anna", AT, &world.places()).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::InvalidStaging, "{err}");
 }
 
 #[test]
