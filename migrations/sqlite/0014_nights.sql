@@ -23,8 +23,15 @@ CREATE TABLE nights (
     harvest_json   TEXT,
     -- JSON: the whole report; NULL before it is done.
     report_json    TEXT,
+    -- What lists show of the report; NULL where it was not measured.
+    baseline_score  REAL,
+    candidate_score REAL,
+    is_accepted     INTEGER NOT NULL DEFAULT 0,
+    -- JSON: the settings that it was begun with; decisions about it are made with the same.
+    settings_json   TEXT    NOT NULL DEFAULT '',
     -- A person asks for the end.
     is_cancel_asked INTEGER NOT NULL DEFAULT 0,
+    -- Kept when the process seems gone: it may come back and tell how the night ended.
     lease_owner    TEXT,
     lease_until_ms INTEGER
 );

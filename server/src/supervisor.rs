@@ -266,6 +266,9 @@ impl Supervisor {
     }
 
     async fn reap(&self) {
+        if let Err(err) = self.inner.store.reap_nights(self.inner.clock.now_ms()).await {
+            tracing::error!("cannot look for orphaned nights: {}", causes(&err));
+        }
         match self.inner.store.reap_orphans(self.inner.clock.now_ms()).await {
             Ok(orphans) => {
                 for run in orphans {

@@ -45,7 +45,9 @@ pub use lease::{Beat, Lease, LeaseTerm};
 pub use ledger::RunLedger;
 pub use lifecycle::{Author, Change, Command};
 pub use live::{Changes, Signal};
-pub use nights::{BeginNightError, NewNight, NightEnd, NightRow};
+pub use nights::{
+    BeginNightError, NewNight, NightCall, NightDocuments, NightEnd, NightRow, NightScores,
+};
 pub use open::Store;
 pub use reading::Counts;
 pub use runs::{NewRun, RunRow};

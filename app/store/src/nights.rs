@@ -30,6 +30,8 @@ pub struct NewNight {
     pub owner: String,
     /// Time until its lease runs out, in milliseconds.
     pub ttl_ms: u64,
+    /// The settings that it was begun with, as JSON text; decisions about it are made with the same.
+    pub settings_json: String,
 }
 
 /// How a night ended.
@@ -39,10 +41,14 @@ pub struct NightEnd {
     pub transition: NightTransition,
     /// Why, for people; may be empty.
     pub detail: String,
+    /// The process that worked on it.
+    pub owner: String,
     /// The project's own count.
     pub night: Option<u32>,
     /// Its folder.
     pub staging: Option<String>,
+    /// What lists show of the report.
+    pub scores: NightScores,
     /// The report as JSON text.
     pub report_json: Option<String>,
     /// The last counts.
@@ -51,7 +57,38 @@ pub struct NightEnd {
     pub at_ms: u64,
 }
 
-/// A night as it is stored.
+/// What lists show of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NightScores {
+    /// Mean gate score before, 0 to 1; `None` when it was not measured.
+    pub baseline: Option<f64>,
+    /// Mean gate score after, 0 to 1; `None` when it was not measured.
+    pub candidate: Option<f64>,
+    /// The gate accepted.
+    pub accepted: bool,
+}
+
+/// What a sign of life was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NightCall {
+    /// Go on.
+    GoOn,
+    /// A person asks for the end.
+    End,
+    /// The lease ran out, and the night was closed: another one may work on the project.
+    Lost,
+}
+
+/// The large parts of a night.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NightDocuments {
+    /// The harvest by source as JSON text.
+    pub harvest_json: Option<String>,
+    /// The report as JSON text.
+    pub report_json: Option<String>,
+}
+
+/// A night as it is stored, without its large parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NightRow {
     /// Its id.
@@ -80,10 +117,10 @@ pub struct NightRow {
     pub ended_at_ms: Option<u64>,
     /// How far it is, or was.
     pub progress: NightProgress,
-    /// The harvest by source as JSON text.
-    pub harvest_json: Option<String>,
-    /// The report as JSON text.
-    pub report_json: Option<String>,
+    /// What lists show of the report.
+    pub scores: NightScores,
+    /// The settings that it was begun with, as JSON text; empty for the usual ones.
+    pub settings_json: String,
 }
 
 /// Another night works on the project.
@@ -95,6 +132,17 @@ pub enum BeginNightError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFailure),
+}
+
+/// A query of all columns but the large parts.
+macro_rules! select_nights {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, project, night, is_dry, is_simulated, models, actor, status, detail, staging, started_at_ms, \
+             ended_at_ms, progress_json, baseline_score, candidate_score, is_accepted, settings_json FROM nights ",
+            $rest
+        )
+    };
 }
 
 impl Store {
@@ -117,7 +165,8 @@ impl Store {
         }
         sqlx::query(
             "INSERT INTO nights (id, project, is_dry, is_simulated, models, actor, status, started_at_ms, \
-             progress_json, lease_owner, lease_until_ms) VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+             progress_json, lease_owner, lease_until_ms, settings_json) \
+             VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
         )
         .bind(new.id.as_str())
         .bind(new.project.as_str())
@@ -129,6 +178,7 @@ impl Store {
         .bind(to_json(&NightProgress::start())?)
         .bind(new.owner.as_str())
         .bind(int(new.at_ms + new.ttl_ms))
+        .bind(new.settings_json.as_str())
         .execute(&mut *tx)
         .await
         .doing(action)?;
@@ -143,7 +193,7 @@ impl Store {
         Ok(tx.commit().await.doing(action)?)
     }
 
-    /// A sign of life with the latest counts. Answers whether a person asks for the end.
+    /// A sign of life with the latest counts.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be written.
@@ -152,7 +202,7 @@ impl Store {
         id: &NightId,
         progress: &NightProgress,
         until_ms: u64,
-    ) -> Result<bool, StoreFailure> {
+    ) -> Result<NightCall, StoreFailure> {
         let action = "store how far a night is";
         let mut tx = self.write(action).await?;
         sqlx::query(
@@ -172,8 +222,11 @@ impl Store {
         .await
         .doing(action)?;
         tx.commit().await.doing(action)?;
-        // A night that is not ours any more has to end as well.
-        Ok(asked.is_none_or(|asked| asked != 0))
+        Ok(match asked {
+            None => NightCall::Lost,
+            Some(0) => NightCall::GoOn,
+            Some(_) => NightCall::End,
+        })
     }
 
     /// Keeps what the harvest of a night found, as JSON text.
@@ -192,31 +245,38 @@ impl Store {
         tx.commit().await.doing(action)
     }
 
-    /// Ends a night. Nothing happens to one that is over.
+    /// Ends a night, and answers whether it did: nothing happens to one that is over. A night that was closed because
+    /// its process seemed gone is completed by that very process.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be written.
-    pub async fn end_night(&self, id: &NightId, end: &NightEnd) -> Result<(), StoreFailure> {
+    pub async fn end_night(&self, id: &NightId, end: &NightEnd) -> Result<bool, StoreFailure> {
         let action = "end a night";
-        let Some(status) = NightStatus::Running.after(end.transition) else { return Ok(()) };
+        let Some(status) = NightStatus::Running.after(end.transition) else { return Ok(false) };
         let mut tx = self.write(action).await?;
-        sqlx::query(
+        let done = sqlx::query(
             "UPDATE nights SET status = ?, detail = ?, night = ?, staging = ?, report_json = ?, \
-             progress_json = ?, ended_at_ms = ?, lease_owner = NULL, lease_until_ms = NULL \
-             WHERE id = ? AND status = 'running'",
+             baseline_score = ?, candidate_score = ?, is_accepted = ?, progress_json = ?, ended_at_ms = ?, \
+             lease_owner = NULL, lease_until_ms = NULL \
+             WHERE id = ? AND lease_owner = ? AND status IN ('running', 'interrupted')",
         )
         .bind(status.as_str())
         .bind(end.detail.as_str())
         .bind(end.night)
         .bind(end.staging.as_deref())
         .bind(end.report_json.as_deref())
+        .bind(end.scores.baseline)
+        .bind(end.scores.candidate)
+        .bind(end.scores.accepted)
         .bind(to_json(&end.progress)?)
         .bind(int(end.at_ms))
         .bind(id.as_str())
+        .bind(end.owner.as_str())
         .execute(&mut *tx)
         .await
         .doing(action)?;
-        tx.commit().await.doing(action)
+        tx.commit().await.doing(action)?;
+        Ok(done.rows_affected() > 0)
     }
 
     /// Asks a running night to end. `false` when it is over.
@@ -247,6 +307,17 @@ impl Store {
     /// [`StoreFailure`] when the store cannot be written.
     pub async fn reap_nights(&self, now_ms: u64) -> Result<(), StoreFailure> {
         let action = "close nights whose process is gone";
+        let is_any: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM nights WHERE status = 'running' \
+             AND (lease_until_ms IS NULL OR lease_until_ms < ?))",
+        )
+        .bind(int(now_ms))
+        .fetch_one(self.reader())
+        .await
+        .doing(action)?;
+        if !is_any {
+            return Ok(());
+        }
         let mut tx = self.write(action).await?;
         close_orphans(&mut tx, now_ms).await?;
         tx.commit().await.doing(action)
@@ -261,10 +332,9 @@ impl Store {
         project: Option<&str>,
         limit: u32,
     ) -> Result<Vec<NightRow>, StoreFailure> {
-        let rows = sqlx::query(
-            "SELECT * FROM nights WHERE (?1 IS NULL OR project = ?1) \
-             ORDER BY started_at_ms DESC, id DESC LIMIT ?2",
-        )
+        let rows = sqlx::query(select_nights!(
+            "WHERE (?1 IS NULL OR project = ?1) ORDER BY started_at_ms DESC, id DESC LIMIT ?2"
+        ))
         .bind(project)
         .bind(limit)
         .fetch_all(self.reader())
@@ -278,12 +348,30 @@ impl Store {
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
     pub async fn night(&self, id: &NightId) -> Result<Option<NightRow>, StoreFailure> {
-        let row = sqlx::query("SELECT * FROM nights WHERE id = ?")
+        let row = sqlx::query(select_nights!("WHERE id = ?"))
             .bind(id.as_str())
             .fetch_optional(self.reader())
             .await
             .doing("read a night")?;
         row.as_ref().map(night_row).transpose()
+    }
+
+    /// The large parts of a night; none of them for one that is not there.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn night_documents(&self, id: &NightId) -> Result<NightDocuments, StoreFailure> {
+        let action = "read what a night found";
+        let row = sqlx::query("SELECT harvest_json, report_json FROM nights WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(self.reader())
+            .await
+            .doing(action)?;
+        let Some(row) = row else { return Ok(NightDocuments::default()) };
+        Ok(NightDocuments {
+            harvest_json: row.text_or_null("harvest_json")?,
+            report_json: row.text_or_null("report_json")?,
+        })
     }
 
     /// Projects with nights, the latest first.
@@ -303,7 +391,7 @@ impl Store {
 async fn close_orphans(conn: &mut SqliteConnection, now_ms: u64) -> Result<(), StoreFailure> {
     sqlx::query(
         "UPDATE nights SET status = 'interrupted', detail = 'the process that worked on it is gone', \
-         ended_at_ms = ?1, lease_owner = NULL, lease_until_ms = NULL \
+         ended_at_ms = ?1, lease_until_ms = NULL \
          WHERE status = 'running' AND (lease_until_ms IS NULL OR lease_until_ms < ?1)",
     )
     .bind(int(now_ms))
@@ -334,8 +422,12 @@ fn night_row(row: &SqliteRow) -> Result<NightRow, StoreFailure> {
         started_at_ms: count(row.int("started_at_ms")?),
         ended_at_ms: row.int_or_null("ended_at_ms")?.map(count),
         progress: from_json("how far a night is", &row.text("progress_json")?)?,
-        harvest_json: row.text_or_null("harvest_json")?,
-        report_json: row.text_or_null("report_json")?,
+        scores: NightScores {
+            baseline: row.real_or_null("baseline_score")?,
+            candidate: row.real_or_null("candidate_score")?,
+            accepted: row.int("is_accepted")? != 0,
+        },
+        settings_json: row.text("settings_json")?,
     })
 }
 
@@ -360,6 +452,7 @@ mod tests {
             at_ms,
             owner: "a".into(),
             ttl_ms: TTL_MS,
+            settings_json: "[]".into(),
         }
     }
 
@@ -367,6 +460,8 @@ mod tests {
         NightEnd {
             transition,
             detail: String::new(),
+            owner: "a".into(),
+            scores: NightScores { baseline: Some(0.25), candidate: None, accepted: true },
             night: Some(1),
             staging: Some("/p/.skillopt-sleep/staging/x".into()),
             report_json: Some("{}".into()),
@@ -382,12 +477,16 @@ mod tests {
         store.begin_night(&new_night(2, "/q", 1)).await.expect("another project");
         let second = store.begin_night(&new_night(3, "/p", 5)).await;
         assert!(matches!(second, Err(BeginNightError::Running(first)) if first == id(1)));
-        store.end_night(&id(1), &end(NightTransition::Stage)).await.expect("ended");
+        let end = end(NightTransition::Stage);
+        assert!(store.end_night(&id(1), &end).await.expect("ended"));
         store.begin_night(&new_night(3, "/p", 6)).await.expect("the next one");
         let rows = store.nights(Some("/p"), 9).await.expect("read");
         let states: Vec<_> = rows.iter().map(|row| (row.id.clone(), row.status)).collect();
         assert_eq!(states, [(id(3), NightStatus::Running), (id(1), NightStatus::Staged)]);
         assert_eq!(rows[1].progress.done, 3);
+        assert_eq!((rows[1].scores, rows[1].settings_json.as_str()), (end.scores, "[]"));
+        let documents = store.night_documents(&id(1)).await.expect("read");
+        assert_eq!(documents.report_json.as_deref(), Some("{}"));
         assert_eq!(store.night_projects().await.expect("read"), ["/p", "/q"]);
     }
 
@@ -400,10 +499,26 @@ mod tests {
         store.begin_night(&new_night(2, "/p", 60)).await.expect("begun");
         let first = store.night(&id(1)).await.expect("read").expect("there");
         assert_eq!((first.status, first.ended_at_ms), (NightStatus::Interrupted, Some(60)));
-        assert!(
-            store.beat_night(&id(1), &NightProgress::start(), 99).await.expect("told"),
-            "a process that comes back is told to end"
+        let call = store.beat_night(&id(1), &NightProgress::start(), 99).await.expect("told");
+        assert_eq!(
+            call,
+            NightCall::Lost,
+            "a process that comes back is told that it is not its own"
         );
+    }
+
+    #[tokio::test]
+    async fn a_night_that_was_taken_for_gone_is_completed_by_its_own_process_and_no_other() {
+        let store = Store::in_memory().await.expect("a store");
+        store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
+        store.reap_nights(60).await.expect("closed");
+        let end = end(NightTransition::Stage);
+        let other = NightEnd { owner: "b".into(), ..end.clone() };
+        assert!(!store.end_night(&id(1), &other).await.expect("nothing"));
+        assert!(store.end_night(&id(1), &end).await.expect("ended"));
+        let row = store.night(&id(1)).await.expect("read").expect("there");
+        assert_eq!(row.status, NightStatus::Staged);
+        assert!(!store.end_night(&id(1), &end).await.expect("nothing"), "it ends once");
     }
 
     #[tokio::test]
@@ -417,9 +532,11 @@ mod tests {
             detail: String::new(),
         };
         store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
-        assert!(!store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told"));
+        let call = store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told");
+        assert_eq!(call, NightCall::GoOn);
         assert!(store.cancel_night(&id(1), &audit).await.expect("asked"));
-        assert!(store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told"));
+        let call = store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told");
+        assert_eq!(call, NightCall::End);
         store.end_night(&id(1), &end(NightTransition::Cancel)).await.expect("ended");
         assert!(!store.cancel_night(&id(1), &audit).await.expect("asked"));
         store.end_night(&id(1), &end(NightTransition::Fail)).await.expect("nothing");

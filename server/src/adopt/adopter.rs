@@ -55,6 +55,20 @@ impl Adopter {
         Ok(self.roots.resolve_folder(typed)?)
     }
 
+    /// The real place of a skill that a night of the project is to improve.
+    ///
+    /// # Errors
+    /// [`AdoptError::Path`] that says which rule it breaks.
+    pub fn night_target(&self, project: &Path, typed: &str) -> Result<PathBuf, AdoptError> {
+        Ok(self.roots.resolve_target(project, typed)?)
+    }
+
+    /// Of these folders those that may be written.
+    #[must_use]
+    pub fn writable(&self, folders: Vec<PathBuf>) -> Vec<PathBuf> {
+        self.roots.within(folders)
+    }
+
     /// Writes a version into the live file, if that is still what the person saw.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Which files may be written: the one place that turns a typed path into a file to touch.
 //! Reads the file system, writes nothing.
 
+use skillopt_sleep::stage::real_path;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -120,6 +121,31 @@ impl AdoptRoots {
             return Err(PathError::Outside { real, roots: self.shown().join(", ") });
         }
         if real.is_dir() { Ok(real) } else { Err(PathError::NoFolder(path)) }
+    }
+
+    /// Checks the typed path of a skill that a night is to improve: from the root as in [`AdoptRoots::resolve`], else
+    /// below the project.
+    ///
+    /// # Errors
+    /// [`PathError`] that says which rule it breaks.
+    pub fn resolve_target(&self, project: &Path, typed: &str) -> Result<PathBuf, PathError> {
+        if typed.starts_with('~') || Path::new(typed).is_absolute() {
+            return Ok(self.resolve(typed)?.real);
+        }
+        let live = self.resolve(&project.join(typed).to_string_lossy())?;
+        if live.real.starts_with(project) {
+            return Ok(live.real);
+        }
+        Err(PathError::Outside { real: live.real, roots: project.display().to_string() })
+    }
+
+    /// Of these folders those that may be written.
+    #[must_use]
+    pub fn within(&self, folders: Vec<PathBuf>) -> Vec<PathBuf> {
+        let is_allowed = |folder: &PathBuf| {
+            real_path(folder).is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)))
+        };
+        folders.into_iter().filter(is_allowed).collect()
     }
 
     fn expand(&self, typed: &str) -> Result<PathBuf, PathError> {

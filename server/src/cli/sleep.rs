@@ -12,13 +12,25 @@ mod status;
 use super::Exit;
 use super::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightOrder, OrderError, key};
+use crate::sleep::{NightOrder, NightSetup, OrderError, key};
 use args::{CommonArgs, ScopeArg, SleepArgs, SleepCommand};
 use serde_json::{Value, json};
 use skillopt_sleep::config::Override;
 use std::path::Path;
 
 pub(super) async fn run(args: SleepArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+    let is_json = args.command.common().json;
+    match dispatch(args, data_dir, output).await {
+        // One document is the only output, also for what nobody foresaw.
+        Err(err) if is_json => {
+            refuse(output, true, "failed", &format!("{err:#}"));
+            Ok(Exit::Failed)
+        }
+        done => done,
+    }
+}
+
+async fn dispatch(args: SleepArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
     let env = Environment::of_process(data_dir);
     match args.command {
         SleepCommand::Run(args) => {
@@ -34,19 +46,28 @@ pub(super) async fn run(args: SleepArgs, data_dir: &Path, output: &Output) -> an
         SleepCommand::Adopt(args) => decide::adopt(&args, (data_dir, env), output).await,
         SleepCommand::Reject(args) => decide::reject(&args, (data_dir, env), output).await,
         SleepCommand::Revert(args) => decide::revert(&args, (data_dir, env), output).await,
-        SleepCommand::Schedule(args) => schedule::schedule(&args, &env, output),
+        SleepCommand::Schedule(args) => schedule::schedule(&args, (data_dir, &env), output),
         SleepCommand::Unschedule(args) => schedule::unschedule(&args, &env, output),
         SleepCommand::Experiment(args) => experiment::run(&args, (data_dir, env), output).await,
     }
 }
 
+/// The settings that the common flags, the files and the environment come to.
+fn setup(args: &CommonArgs, env: &Environment) -> Result<NightSetup, OrderError> {
+    NightSetup::read(&order(args)?, env)
+}
+
 /// What the common flags ask of a night.
-fn order(args: &CommonArgs) -> anyhow::Result<NightOrder> {
+fn order(args: &CommonArgs) -> Result<NightOrder, OrderError> {
     let mut keys: Vec<Override> = Vec::new();
     let mut set = |flag: &str, name: &str, value: Option<Value>| {
         keys.extend(value.map(|value| key(flag, name, value)));
     };
     let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| json!(path));
+    // Kept with the night, and read again by programs that were started elsewhere.
+    let place = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map(|path| json!(std::path::absolute(path).unwrap_or_else(|_| path.clone())))
+    };
     let text = |text: &Option<String>| text.as_ref().map(|text| json!(text));
     let count = |count: u32| (count > 0).then(|| json!(count));
     set("--scope", "projects", args.scope.map(|scope| json!(scope_word(scope))));
@@ -61,22 +82,22 @@ fn order(args: &CommonArgs) -> anyhow::Result<NightOrder> {
         "opencode_tool_replay",
         args.opencode_tool_replay.then(|| json!(true)),
     );
-    set("--claude-home", "claude_home", path(&args.claude_home));
-    set("--codex-home", "codex_home", path(&args.codex_home));
-    set("--cursor-home", "cursor_home", path(&args.cursor_home));
-    set("--pi-home", "pi_home", path(&args.pi_home));
+    set("--claude-home", "claude_home", place(&args.claude_home));
+    set("--codex-home", "codex_home", place(&args.codex_home));
+    set("--cursor-home", "cursor_home", place(&args.cursor_home));
+    set("--pi-home", "pi_home", place(&args.pi_home));
     set("--source", "transcript_source", text(&args.source));
     set(
         "--vscode-workspace-storage",
         "vscode_workspace_storage",
-        path(&args.vscode_workspace_storage),
+        place(&args.vscode_workspace_storage),
     );
     set(
         "--copilot-cli-session-store",
         "copilot_cli_session_store",
-        path(&args.copilot_cli_session_store),
+        place(&args.copilot_cli_session_store),
     );
-    set("--opencode-db", "opencode_db", path(&args.opencode_db));
+    set("--opencode-db", "opencode_db", place(&args.opencode_db));
     set("--lookback-hours", "lookback_hours", args.lookback_hours.map(|hours| json!(hours)));
     set("--edit-budget", "edit_budget", count(args.edit_budget));
     set("--max-sessions", "max_sessions_per_night", count(args.max_sessions));
@@ -92,13 +113,14 @@ fn order(args: &CommonArgs) -> anyhow::Result<NightOrder> {
     set("--preferences", "preferences", text(&args.preferences));
     if let Some(home) = &args.claude_home {
         // As in the reference system: another home of the agent is another state of nights.
+        let home = std::path::absolute(home).unwrap_or_else(|_| home.clone());
         let beside = home.parent().unwrap_or(Path::new(".")).join(".skillopt-sleep");
         set("--claude-home", "state_dir", Some(json!(beside)));
     }
     for setting in &args.settings {
         let (name, value) = setting
             .split_once('=')
-            .ok_or_else(|| anyhow::anyhow!("--set {setting}: expected KEY=VALUE"))?;
+            .ok_or_else(|| OrderError::Flag(format!("--set {setting}: expected KEY=VALUE")))?;
         let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
         set(&format!("--set {name}"), name.trim(), Some(value));
     }

@@ -5,8 +5,9 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, adopt_keys,
-    key, night_detail, night_item, places, reject_night, revert_night,
+    DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, Rejection,
+    adopt_keys, beside, key, night_detail, night_head, night_item, open_plain, places,
+    reject_night, revert_night, staging_of_row,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -16,12 +17,12 @@ use skillopt_domain::api::{
     SleepPage,
 };
 use skillopt_domain::ids::NightId;
-use skillopt_sleep::adopt::{AdoptError, ErrorKind};
+use skillopt_sleep::adopt::{AdoptError, ErrorKind, Places, Refusal};
 use skillopt_sleep::evidence::{EvidenceQuery, read_evidence};
 use skillopt_sleep::night::NightFailure;
 use skillopt_store::{AuditRow, BeginNightError, NightRow};
-use std::fs::File;
-use std::io::BufReader;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, ErrorKind as IoKind};
 use std::path::PathBuf;
 
 /// Nights of a list.
@@ -46,20 +47,30 @@ pub(crate) struct EvidencePart {
     limit: Option<u32>,
 }
 
-/// Projects with nights, and the latest nights.
+/// Projects with nights, and the latest nights. Of those outside of the folders that may be read only the row is told.
 #[utoipa::path(get, path = "/sleep", tag = "sleep", params(SleepQuery), responses((status = 200, body = SleepPage)))]
 pub(crate) async fn page(
     State(state): State<AppState>,
     Query(query): Query<SleepQuery>,
 ) -> ApiResult<Json<SleepPage>> {
-    let now_ms = state.hosting.clock().now_ms();
-    state.store.reap_nights(now_ms).await?;
     let mut projects = state.store.night_projects().await?;
     let here = std::env::current_dir().map(|dir| dir.display().to_string());
     projects.extend(here.ok().filter(|here| !projects.contains(here)));
     let rows = state.store.nights(query.project.as_deref(), MOST_NIGHTS).await?;
-    let nights = blocking(move || rows.iter().map(night_item).collect::<Vec<_>>()).await?;
+    let nights = beside(move || items(&state, &rows)).await;
     Ok(Json(SleepPage { projects, nights }))
+}
+
+fn items(state: &AppState, rows: &[NightRow]) -> Vec<NightItem> {
+    let mut readable: HashMap<&str, bool> = HashMap::new();
+    let mut items = Vec::new();
+    for row in rows {
+        let is_readable = *readable
+            .entry(&row.project)
+            .or_insert_with(|| state.adopter.readable_folder(&row.project).is_ok());
+        items.push(if is_readable { night_item(row) } else { night_head(row) });
+    }
+    items
 }
 
 /// Begins a night. It goes on when the one who asked has hung up.
@@ -71,10 +82,12 @@ pub(crate) async fn begin(
     State(state): State<AppState>,
     Json(request): Json<NightRequest>,
 ) -> ApiResult<Json<NightBegun>> {
-    let project = state.adopter.readable_folder(&request.project)?;
+    let is_dry = request.dry_run;
+    let shared = state.clone();
+    let order = beside(move || order_of(&shared, &request)).await?;
     let command = NightCommand {
-        is_dry: request.dry_run,
-        order: order_of(&request, project),
+        is_dry,
+        order,
         tasks_file: None,
         cfg_options: Vec::new(),
         fresh: false,
@@ -86,10 +99,16 @@ pub(crate) async fn begin(
     Ok(Json(NightBegun { id }))
 }
 
-fn order_of(request: &NightRequest, project: PathBuf) -> NightOrder {
-    let text = |text: &Option<String>| {
-        text.as_ref().filter(|text| !text.trim().is_empty()).map(|text| json!(text.trim()))
+/// What the form asks for, with its paths checked. Blocks.
+fn order_of(state: &AppState, request: &NightRequest) -> ApiResult<NightOrder> {
+    let project = state.adopter.readable_folder(&request.project)?;
+    let said = |text: &Option<String>| {
+        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
+    let text = |text: &Option<String>| said(text).map(|text| json!(text));
+    let target = said(&request.target_skill_path)
+        .map(|typed| state.adopter.night_target(&project, &typed))
+        .transpose()?;
     let keys = [
         ("backend", text(&request.backend)),
         ("model", text(&request.model)),
@@ -97,27 +116,28 @@ fn order_of(request: &NightRequest, project: PathBuf) -> NightOrder {
         ("lookback_hours", request.lookback_hours.map(|hours| json!(hours))),
         ("max_tasks_per_night", request.max_tasks.map(|tasks| json!(tasks))),
         ("edit_budget", request.edit_budget.map(|edits| json!(edits))),
-        ("target_skill_path", text(&request.target_skill_path)),
+        ("target_skill_path", target.map(|path| json!(path.display().to_string()))),
         ("preferences", text(&request.preferences)),
     ];
     let given = keys.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    NightOrder {
+    Ok(NightOrder {
         project: Some(project),
         config_file: None,
         keys: given.map(|(name, value)| key("form", name, value)).collect(),
-    }
+    })
 }
 
 /// One night with its proposals.
 #[utoipa::path(get, path = "/sleep/nights/{id}", tag = "sleep", params(("id" = NightId, Path)),
-    responses((status = 200, body = NightDetail), (status = 404, body = Problem)))]
+    responses((status = 200, body = NightDetail), (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn detail(
     State(state): State<AppState>,
     Path(id): Path<NightId>,
 ) -> ApiResult<Json<NightDetail>> {
-    state.store.reap_nights(state.hosting.clock().now_ms()).await?;
     let row = row(&state, &id).await?;
-    Ok(Json(blocking(move || night_detail(&row)).await?))
+    let (shared, project) = (state.clone(), row.project.clone());
+    beside(move || shared.adopter.readable_folder(&project)).await?;
+    told(&state, row).await
 }
 
 /// Asks a running night to end. Calls in flight are finished and kept.
@@ -139,61 +159,62 @@ pub(crate) async fn cancel(
         return Err(ApiError::Conflict(format!("the night is {} already", row.status)));
     }
     let row = row(&state, &id).await?;
-    Ok(Json(blocking(move || night_item(&row)).await?))
+    Ok(Json(beside(move || items(&state, &[row])).await.remove(0)))
 }
 
 /// Writes proposals of a night into their live files, if these are still what the night read.
 #[utoipa::path(post, path = "/sleep/nights/{id}/adopt", tag = "sleep", params(("id" = NightId, Path)),
     request_body = NightAdoption,
-    responses((status = 200, body = NightDetail), (status = 404, body = Problem), (status = 409, body = Problem,
-        description = "`file_changed`: a live file is not what the night read.")))]
+    responses((status = 200, body = NightDetail), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem, description = "`file_changed`: a live file is not what the night read.")))]
 pub(crate) async fn adopt(
     State(state): State<AppState>,
     Path(id): Path<NightId>,
     Json(request): Json<NightAdoption>,
 ) -> ApiResult<Json<NightDetail>> {
-    let (row, dir) = staged(&state, &id).await?;
-    let setup = setup_of(&state, &row)?;
-    adopt_keys(&state.hosting, &dir, &request.keys, &places(&setup), ACTOR).await?;
-    Ok(Json(blocking(move || night_detail(&row)).await?))
+    let Staged { row, dir, places } = staged(&state, &id).await?;
+    adopt_keys(&state.hosting, &dir, &request.keys, &places, ACTOR).await?;
+    told(&state, row).await
 }
 
-/// Turns the proposals of a night down.
+/// Turns proposals of a night down.
 #[utoipa::path(post, path = "/sleep/nights/{id}/reject", tag = "sleep", params(("id" = NightId, Path)),
     request_body = NightRejection,
-    responses((status = 200, body = NightDetail), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 200, body = NightDetail), (status = 400, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn reject(
     State(state): State<AppState>,
     Path(id): Path<NightId>,
     Json(request): Json<NightRejection>,
 ) -> ApiResult<Json<NightDetail>> {
-    let (row, dir) = staged(&state, &id).await?;
-    reject_night(&state.hosting, &dir, &request.reason, ACTOR).await?;
-    Ok(Json(blocking(move || night_detail(&row)).await?))
+    let Staged { row, dir, places } = staged(&state, &id).await?;
+    let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+    reject_night(&state.hosting, &dir, rejection, &places).await?;
+    told(&state, row).await
 }
 
 /// Puts back what the adoption of a night replaced, if the live files are still what was adopted.
 #[utoipa::path(post, path = "/sleep/nights/{id}/revert", tag = "sleep", params(("id" = NightId, Path)),
-    responses((status = 200, body = NightDetail), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 200, body = NightDetail), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
 pub(crate) async fn revert(
     State(state): State<AppState>,
     Path(id): Path<NightId>,
 ) -> ApiResult<Json<NightDetail>> {
-    let (row, dir) = staged(&state, &id).await?;
-    let setup = setup_of(&state, &row)?;
-    revert_night(&state.hosting, &dir, &places(&setup), ACTOR).await?;
-    Ok(Json(blocking(move || night_detail(&row)).await?))
+    let Staged { row, dir, places } = staged(&state, &id).await?;
+    revert_night(&state.hosting, &dir, &places, ACTOR).await?;
+    told(&state, row).await
 }
 
-/// What led to the decision of a night, row by row.
+/// What led to the decision of a night, row by row. `total` counts the rows of the whole log.
 #[utoipa::path(get, path = "/sleep/nights/{id}/evidence", tag = "sleep", params(("id" = NightId, Path), EvidencePart),
-    responses((status = 200, body = Page<Value>), (status = 404, body = Problem)))]
+    responses((status = 200, body = Page<Value>), (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn evidence(
     State(state): State<AppState>,
     Path(id): Path<NightId>,
     Query(part): Query<EvidencePart>,
 ) -> ApiResult<Json<Page<Value>>> {
-    let (_, dir) = staged(&state, &id).await?;
+    let Staged { dir, .. } = staged(&state, &id).await?;
     let limit = usize::try_from(part.limit.unwrap_or(MOST_EVIDENCE).min(MOST_EVIDENCE));
     let query = EvidenceQuery {
         after: part.after.unwrap_or_default(),
@@ -201,18 +222,39 @@ pub(crate) async fn evidence(
         stage: None,
     };
     let path = dir.join("evidence.jsonl");
-    let read = blocking(move || read_evidence(BufReader::new(File::open(path)?), &query)).await?;
-    let page = match read {
-        Ok(page) => page,
-        Err(err) if err.kind() == std::io::ErrorKind::NotFound => {
+    let read = beside(move || {
+        let n_lines = count_lines(BufReader::new(open_plain(&path)?))?;
+        let page = read_evidence(BufReader::new(open_plain(&path)?), &query)?;
+        std::io::Result::Ok((n_lines, page))
+    });
+    let (n_lines, page) = match read.await {
+        Ok(read) => read,
+        Err(err) if err.kind() == IoKind::NotFound => {
             return Err(ApiError::NotFound("the night has no evidence log".to_owned()));
+        }
+        Err(err) if err.kind() == IoKind::InvalidInput => {
+            return Err(ApiError::Conflict(format!("the evidence log cannot be read: {err}")));
         }
         Err(err) => return Err(ApiError::internal(err)),
     };
     let last = page.lines.last().and_then(|line| line["seq"].as_u64());
     let next = last.filter(|_| page.has_more).map(|last| last.to_string());
-    let total = u64::try_from(page.lines.len()).unwrap_or(u64::MAX);
+    let total = n_lines.saturating_sub(page.n_unreadable);
     Ok(Json(Page { items: page.lines, next, total }))
+}
+
+/// Lines of a log, in constant memory. A last line without an end counts.
+fn count_lines(mut log: impl BufRead) -> std::io::Result<u64> {
+    let (mut n_lines, mut is_open) = (0, false);
+    loop {
+        let bytes = log.fill_buf()?;
+        let Some(last) = bytes.last() else { return Ok(n_lines + u64::from(is_open)) };
+        is_open = *last != b'\n';
+        let n_ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+        n_lines += u64::try_from(n_ends).unwrap_or(u64::MAX);
+        let n_read = bytes.len();
+        log.consume(n_read);
+    }
 }
 
 async fn row(state: &AppState, id: &NightId) -> ApiResult<NightRow> {
@@ -220,23 +262,35 @@ async fn row(state: &AppState, id: &NightId) -> ApiResult<NightRow> {
     row.ok_or_else(|| ApiError::NotFound(format!("there is no night {id}")))
 }
 
-/// A night with a folder.
-async fn staged(state: &AppState, id: &NightId) -> ApiResult<(NightRow, PathBuf)> {
+/// A night as it is now.
+async fn told(state: &AppState, row: NightRow) -> ApiResult<Json<NightDetail>> {
+    let documents = state.store.night_documents(&row.id).await?;
+    Ok(Json(beside(move || night_detail(&row, &documents)).await))
+}
+
+/// A night with a folder, and where its decisions may write.
+struct Staged {
+    row: NightRow,
+    dir: PathBuf,
+    places: Places,
+}
+
+/// Its project must be one of this server's, its folder where nights of the project are. Its settings are those that it
+/// was begun with; they open no folder that is closed to this server.
+async fn staged(state: &AppState, id: &NightId) -> ApiResult<Staged> {
     let row = row(state, id).await?;
-    match row.staging.clone() {
-        Some(dir) => Ok((row, PathBuf::from(dir))),
-        None => Err(ApiError::Conflict("the night laid nothing aside".to_owned())),
-    }
-}
-
-/// The settings of the night's project as they are now.
-fn setup_of(state: &AppState, row: &NightRow) -> ApiResult<NightSetup> {
-    let order = NightOrder { project: Some(PathBuf::from(&row.project)), ..NightOrder::default() };
-    Ok(NightSetup::read(&order, state.hosting.environment())?)
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
-    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+    let state = state.clone();
+    beside(move || {
+        let project = state.adopter.readable_folder(&row.project)?;
+        let dir = staging_of_row(&row)?
+            .ok_or_else(|| ApiError::Conflict("the night laid nothing aside".to_owned()))?;
+        let order = NightOrder::of_kept(project, &row.settings_json);
+        let setup = NightSetup::read(&order, state.hosting.environment())?;
+        let mut places = places(&setup);
+        places.allowed = state.adopter.writable(places.allowed);
+        Ok(Staged { row, dir, places })
+    })
+    .await
 }
 
 impl From<OrderError> for ApiError {
@@ -254,7 +308,9 @@ impl From<NightRunError> for ApiError {
             NightRunError::Tasks(_) | NightRunError::NotReviewed(_) => Self::BadRequest(text),
             NightRunError::Begin(BeginNightError::Store(failure))
             | NightRunError::Store(failure) => failure.into(),
-            NightRunError::Begin(BeginNightError::Running(_)) => Self::Conflict(text),
+            NightRunError::Begin(BeginNightError::Running(_)) | NightRunError::LeaseLost => {
+                Self::Conflict(text)
+            }
             NightRunError::Night(NightFailure::Target(_)) | NightRunError::Handoff(_) => {
                 Self::Conflict(text)
             }
@@ -265,19 +321,23 @@ impl From<NightRunError> for ApiError {
 
 impl From<DecisionError> for ApiError {
     fn from(err: DecisionError) -> Self {
+        let text = err.to_string();
         match err {
-            DecisionError::Store(failure) => failure.into(),
             DecisionError::Adopt(err) => err.into(),
+            DecisionError::Partly {
+                cause: AdoptError::Refused(Refusal::Changed { .. }), ..
+            } => Self::FileChanged(text),
+            DecisionError::Partly { .. } => Self::Conflict(text),
         }
     }
 }
 
 impl From<AdoptError> for ApiError {
     fn from(err: AdoptError) -> Self {
-        use skillopt_sleep::adopt::Refusal;
         let text = err.to_string();
         match (&err, err.kind()) {
             (AdoptError::Refused(Refusal::Changed { .. }), _) => Self::FileChanged(text),
+            (AdoptError::Refused(Refusal::NoReason), _) => Self::BadRequest(text),
             (_, ErrorKind::NoStaging) => Self::NotFound(text),
             (_, ErrorKind::InvalidSelection | ErrorKind::SelectionRequired) => {
                 Self::BadRequest(text)

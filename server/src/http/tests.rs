@@ -7,6 +7,7 @@ mod files;
 mod guarding;
 mod importing;
 mod models;
+mod nights;
 mod prices;
 mod prompts;
 mod streaming;
@@ -36,6 +37,7 @@ struct World {
     dir: tempfile::TempDir,
     stop: CancellationToken,
     supervisor: Supervisor,
+    nights: crate::sleep::Nights,
     app: Router,
 }
 
@@ -53,8 +55,27 @@ impl World {
 
     async fn with(allowed_hosts: &[&str], assets: Option<PathBuf>) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        Self::made(dir, Environment::default(), allowed_hosts, assets).await
+    }
+
+    /// One whose person has a home, in the folder of the world.
+    async fn with_home() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap().join("home");
+        std::fs::create_dir_all(&home).unwrap();
+        let env = Environment::from_pairs([("HOME", home.to_str().unwrap())]);
+        Self::made(dir, env, &[], None).await
+    }
+
+    async fn made(
+        dir: tempfile::TempDir,
+        env: Environment,
+        allowed_hosts: &[&str],
+        assets: Option<PathBuf>,
+    ) -> Self {
         let store = Store::in_memory().await.unwrap();
-        let hosting = Hosting::with_store(store.clone(), dir.path(), Environment::default());
+        let hosting = Hosting::with_store(store.clone(), dir.path(), env);
+        let nights = crate::sleep::Nights::new(hosting.clone());
         let stop = CancellationToken::new();
         let supervisor =
             Supervisor::new(store.clone(), Arc::new(hosting.clone()), hosting.clock(), 4);
@@ -69,14 +90,14 @@ impl World {
             live: Live::start(store.clone(), stop.clone()).await.unwrap(),
             supervisor: supervisor.clone(),
             store: store.clone(),
-            nights: crate::sleep::Nights::new(hosting.clone()),
+            nights: nights.clone(),
             hosting,
             hosts: HostRules::parse(&allowed_hosts).unwrap(),
             assets: Assets::Folder(assets.unwrap_or_else(|| dir.path().join("no assets"))),
             data_dir: dir.path().to_owned(),
             stop: stop.clone(),
         });
-        Self { store, dir, stop, supervisor, app: router(state) }
+        Self { store, dir, stop, supervisor, nights, app: router(state) }
     }
 
     async fn send(&self, request: Request<Body>) -> Response {

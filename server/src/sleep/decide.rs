@@ -1,23 +1,34 @@
 //! What people decide about a night: adopt, reject, put back. The rules are those of `skillopt_sleep::adopt`; each
-//! decision gets its row in the audit log.
+//! decision gets its row in the audit log. Which folder is meant is the business of `folder`.
 
 use crate::host::Hosting;
+use crate::sleep::beside;
 use skillopt_sleep::adopt::{
-    AdoptError, Adoption, Places, Receipt, Reverted, Selection, adopt, reject, revert,
+    AdoptError, Adoption, Places, Receipt, Reverted, Selection, adopt, recover, reject, revert,
 };
 use skillopt_sleep::stage::{Manifest, Role, SkillName};
-use skillopt_store::{AuditRow, StoreFailure};
-use std::path::{Path, PathBuf};
+use skillopt_store::AuditRow;
+use std::path::Path;
 
-/// Why nothing was done.
+/// Why not everything was adopted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DecisionError {
-    /// The rules, the files, or the system.
+    /// The rules, the files, or the system; the live documents are as they were.
     #[error(transparent)]
     Adopt(#[from] AdoptError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreFailure),
+    /// Some documents are live, and the others are not.
+    #[error("adopted: {}; the rest was not: {cause}", paths(.receipts))]
+    Partly {
+        /// What is live.
+        receipts: Vec<Receipt>,
+        /// Why the rest is not.
+        cause: AdoptError,
+    },
+}
+
+fn paths(receipts: &[Receipt]) -> String {
+    let shown = receipts.iter().map(|receipt| receipt.live_path.display().to_string());
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The name of a document in requests: `skill`, `memory`, or `skill:` and a name.
@@ -41,11 +52,15 @@ fn role_of(key: &str) -> Result<Role, AdoptError> {
     }
 }
 
+fn roles_of(keys: &[String]) -> Result<Vec<Role>, AdoptError> {
+    keys.iter().map(|key| role_of(key)).collect()
+}
+
 /// Adopts the documents with these names, all of them when there are none. The managed pair is one adoption, skills of
-/// their own are another: when the second fails the first stands, and says so by its receipts.
+/// their own are another.
 ///
 /// # Errors
-/// [`DecisionError`]; documents of the failed adoption are as they were.
+/// [`DecisionError`]; [`DecisionError::Partly`] when the first adoption stands and the second failed.
 pub(crate) async fn adopt_keys(
     hosting: &Hosting,
     dir: &Path,
@@ -53,14 +68,19 @@ pub(crate) async fn adopt_keys(
     places: &Places,
     actor: &str,
 ) -> Result<Vec<Receipt>, DecisionError> {
-    let manifest = Manifest::read(dir).map_err(AdoptError::from)?;
-    let mut roles = keys.iter().map(|key| role_of(key)).collect::<Result<Vec<_>, _>>()?;
+    let mut roles = roles_of(keys)?;
     if roles.is_empty() {
-        roles = manifest.rows.iter().map(|row| row.role.clone()).collect();
+        let folder = dir.to_owned();
+        let manifest = beside(move || Manifest::read(&folder)).await.map_err(AdoptError::from)?;
+        roles = manifest.rows.into_iter().map(|row| row.role).collect();
     }
     let mut receipts = Vec::new();
     for selection in selections(&roles) {
-        receipts.extend(adopt_selection(hosting, dir, selection, places, actor).await?);
+        match adopt_selection(hosting, dir, selection, places, actor).await {
+            Ok(more) => receipts.extend(more),
+            Err(cause) if receipts.is_empty() => return Err(cause.into()),
+            Err(cause) => return Err(DecisionError::Partly { receipts, cause }),
+        }
     }
     Ok(receipts)
 }
@@ -68,23 +88,33 @@ pub(crate) async fn adopt_keys(
 /// Adopts what is selected.
 ///
 /// # Errors
-/// [`DecisionError`]; the live documents are as they were.
+/// [`AdoptError`]; the live documents are as they were.
 pub(crate) async fn adopt_selection(
     hosting: &Hosting,
     dir: &Path,
     selection: Selection,
     places: &Places,
     actor: &str,
-) -> Result<Vec<Receipt>, DecisionError> {
+) -> Result<Vec<Receipt>, AdoptError> {
     let at_ms = hosting.clock().now_ms();
     let adoption = Adoption { selection, derived: Vec::new(), actor: actor.to_owned(), at_ms };
-    let (dir_of_work, places) = (dir.to_owned(), places.clone());
-    let receipts = blocking(move || adopt(&dir_of_work, &adoption, &places)).await?;
-    for receipt in &receipts {
-        let subject = receipt.live_path.display().to_string();
-        note(hosting, "adopt_night", actor, dir, subject).await?;
-    }
+    let (folder, places) = (dir.to_owned(), places.clone());
+    let receipts = beside(move || adopt(&folder, &adoption, &places)).await?;
+    note_adoptions(hosting, dir, &receipts, actor).await;
     Ok(receipts)
+}
+
+/// Adds adoptions to the audit log.
+pub(super) async fn note_adoptions(
+    hosting: &Hosting,
+    dir: &Path,
+    receipts: &[Receipt],
+    actor: &str,
+) {
+    for receipt in receipts {
+        let subject = receipt.live_path.display().to_string();
+        note(hosting, "adopt_night", actor, dir, subject).await;
+    }
 }
 
 fn selections(roles: &[Role]) -> Vec<Selection> {
@@ -106,50 +136,65 @@ fn selections(roles: &[Role]) -> Vec<Selection> {
     managed.into_iter().chain(skills).collect()
 }
 
-/// Turns all proposals of a night down.
+/// A person's no.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rejection<'a> {
+    /// Documents by name; all that are not adopted when there are none.
+    pub(crate) keys: &'a [String],
+    /// Why.
+    pub(crate) reason: &'a str,
+    /// Who.
+    pub(crate) actor: &'a str,
+}
+
+/// Turns proposals of a night down. An adoption that was interrupted is taken back first.
 ///
 /// # Errors
-/// [`DecisionError`]; nothing is noted then.
+/// [`AdoptError`]; nothing is noted then.
 pub(crate) async fn reject_night(
     hosting: &Hosting,
     dir: &Path,
-    reason: &str,
-    actor: &str,
-) -> Result<(), DecisionError> {
+    rejection: Rejection<'_>,
+    places: &Places,
+) -> Result<(), AdoptError> {
     let at_ms = hosting.clock().now_ms();
-    let (folder, why, who) = (dir.to_owned(), reason.to_owned(), actor.to_owned());
-    blocking(move || reject(&folder, &[], &why, &who, at_ms)).await?;
-    note(hosting, "reject_night", actor, dir, reason.to_owned()).await?;
+    let roles = roles_of(rejection.keys)?;
+    let (folder, places) = (dir.to_owned(), places.clone());
+    let (why, who) = (rejection.reason.to_owned(), rejection.actor.to_owned());
+    let made = beside(move || {
+        recover(&folder, &places)?;
+        reject(&folder, &roles, &why, &who, at_ms)
+    })
+    .await?;
+    if !made.is_empty() {
+        let reason = rejection.reason.to_owned();
+        note(hosting, "reject_night", rejection.actor, dir, reason).await;
+    }
     Ok(())
 }
 
 /// Puts everything back that a night's adoption replaced.
 ///
 /// # Errors
-/// [`DecisionError`]; a document that was edited since is not touched.
+/// [`AdoptError`]; a document that was edited since is not touched.
 pub(crate) async fn revert_night(
     hosting: &Hosting,
     dir: &Path,
     places: &Places,
     actor: &str,
-) -> Result<Vec<Reverted>, DecisionError> {
+) -> Result<Vec<Reverted>, AdoptError> {
     let at_ms = hosting.clock().now_ms();
     let (folder, who, places) = (dir.to_owned(), actor.to_owned(), places.clone());
-    let reverted = blocking(move || revert(&folder, &[], &who, at_ms, &places)).await?;
-    for one in &reverted {
+    let reverted = beside(move || revert(&folder, &[], &who, at_ms, &places)).await?;
+    for one in reverted.iter().filter(|one| one.is_new) {
         let subject = one.receipt.live_path.display().to_string();
-        note(hosting, "revert_night", actor, dir, subject).await?;
+        note(hosting, "revert_night", actor, dir, subject).await;
     }
     Ok(reverted)
 }
 
-async fn note(
-    hosting: &Hosting,
-    action: &str,
-    actor: &str,
-    dir: &Path,
-    detail: String,
-) -> Result<(), StoreFailure> {
+/// What is done is done: a log that cannot be written is told, and does not turn it into a failure.
+async fn note(hosting: &Hosting, action: &str, actor: &str, dir: &Path, detail: String) {
     let row = AuditRow {
         at_ms: hosting.clock().now_ms(),
         actor: actor.to_owned(),
@@ -157,27 +202,7 @@ async fn note(
         subject: dir.display().to_string(),
         detail,
     };
-    hosting.store().audit(&row).await
-}
-
-/// File work that is begun comes to its end, also when the one who asked has hung up.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, AdoptError> + Send + 'static,
-) -> Result<T, AdoptError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(AdoptError::Interrupted))
-}
-
-/// The folder of a night of this project, by its name or its path; the last one when none is named.
-///
-/// # Errors
-/// [`AdoptError::NoStaging`] when there is none.
-pub(crate) fn staging_of(project: &Path, named: Option<&Path>) -> Result<PathBuf, AdoptError> {
-    if let Some(dir) = named {
-        let dir = if dir.is_absolute() { dir.to_owned() } else { project.join(dir) };
-        return if dir.is_dir() { Ok(dir) } else { Err(AdoptError::NoStaging(dir)) };
+    if let Err(err) = hosting.store().audit(&row).await {
+        tracing::error!(action, subject = row.subject, "the audit log cannot be written: {err}");
     }
-    let latest = skillopt_sleep::stage::latest(project).ok().flatten();
-    latest
-        .map(|night| night.dir)
-        .ok_or_else(|| AdoptError::NoStaging(skillopt_sleep::stage::staging_root(project)))
 }

@@ -2,6 +2,7 @@
 //! The one place of nights that reads the environment.
 
 use crate::config::Environment;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_sleep::adopt::Places;
 use skillopt_sleep::config::{Config, ConfigErrors, EnvError, Override, Sources, find_file, load};
@@ -24,6 +25,43 @@ pub(crate) struct NightOrder {
     pub(crate) keys: Vec<Override>,
 }
 
+/// An order as the store keeps it, for decisions about its night.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct KeptOrder {
+    config_file: Option<PathBuf>,
+    /// Flag, key and value.
+    keys: Vec<(String, String, Value)>,
+}
+
+impl NightOrder {
+    /// The settings as JSON text.
+    pub(crate) fn kept(&self) -> String {
+        let keys = self.keys.iter();
+        let kept = KeptOrder {
+            config_file: self.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
+            keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
+        };
+        serde_json::to_string(&kept).unwrap_or_default()
+    }
+
+    /// The order for a project with the settings that [`NightOrder::kept`] wrote; text that is none has no settings.
+    pub(crate) fn of_kept(project: PathBuf, kept: &str) -> Self {
+        let kept: KeptOrder = serde_json::from_str(kept).unwrap_or_default();
+        let keys = kept.keys.into_iter();
+        Self {
+            project: Some(project),
+            config_file: kept.config_file,
+            keys: keys.map(|(flag, name, value)| Override { flag, key: name, value }).collect(),
+        }
+    }
+
+    /// A flag names this key.
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.keys.iter().any(|one| one.key == name)
+    }
+}
+
 /// A night that can be run: everything that files and the environment say.
 #[derive(Clone, Debug)]
 pub(crate) struct NightSetup {
@@ -36,6 +74,9 @@ pub(crate) struct NightSetup {
 /// Why a night cannot even be put together.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OrderError {
+    /// A flag that is none.
+    #[error("{0}")]
+    Flag(String),
     /// Keys of the config.
     #[error("{0}")]
     Config(#[from] ConfigErrors),
@@ -72,11 +113,18 @@ impl NightSetup {
             .and_then(|path| path.read_dir().map(|_| path))
             .map_err(|reason| OrderError::Project { path: asked, reason })?;
         let state_dir = home.join(".skillopt-sleep");
+        let mut overrides = Vec::new();
+        if order.project.is_some() {
+            // A project that is named is the one that is meant, whatever a file says; a scope may still widen it.
+            overrides.push(key("--project", "projects", "invoked"));
+            overrides.push(key("--project", "invoked_project", project.display().to_string()));
+        }
+        overrides.extend(order.keys.iter().cloned());
         let mut config = load(&Sources {
             home: home.clone(),
             cwd: project.clone(),
             file: order.config_file.clone().or_else(|| find_file(&state_dir)),
-            overrides: order.keys.clone(),
+            overrides,
         })?;
         config.apply_env(&|name| env.get(name).map(str::to_owned))?;
         // Joined paths may end in a slash; what names a project must not.
@@ -207,3 +255,6 @@ pub(crate) fn places(setup: &NightSetup) -> Places {
 pub(crate) fn key(flag: &str, key: &str, value: impl Into<Value>) -> Override {
     Override { flag: flag.to_owned(), key: key.to_owned(), value: value.into() }
 }
+
+#[cfg(test)]
+mod tests;

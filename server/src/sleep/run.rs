@@ -1,25 +1,31 @@
 //! Runs a night: its row in the store, a sign of life each second, and its end, whichever it is.
 
+use super::beside;
+use super::decide::note_adoptions;
 use super::models::answerers;
-use super::order::{NightOrder, NightSetup, OrderError, harvest_options, places};
+use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 use super::view::sources_json;
-use crate::config::BadConfig;
+use crate::config::{BadConfig, Environment};
 use crate::host::Hosting;
 use skillopt_domain::config::Setting;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::{NightProgress, NightTransition};
-use skillopt_engine::ctx::RunControl;
+use skillopt_engine::ctx::{RunControl, RunCtx};
+use skillopt_sleep::backend::BackendError;
+use skillopt_sleep::consolidate::NightError;
 use skillopt_sleep::handoff::{Handoff, HandoffError};
+use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
     Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
 };
 use skillopt_sleep::split::Fractions;
-use skillopt_sleep::split::SplitRule;
 use skillopt_sleep::tasks_file::{LoadedTasks, SplitChoice, TasksFileError, read_tasks_file};
-use skillopt_store::{BeginNightError, NewNight, NightEnd, StoreFailure};
-use std::path::PathBuf;
+use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,6 +33,8 @@ use tokio_util::task::TaskTracker;
 const BEAT: Duration = Duration::from_secs(1);
 /// Time without a sign of life after which a night counts as gone.
 const LEASE_MS: u64 = 15_000;
+/// Nights that work at the same time; further ones wait for their turn.
+const MOST_AT_WORK: usize = 2;
 
 /// Runs nights of this process. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -34,6 +42,16 @@ pub(crate) struct Nights {
     hosting: Hosting,
     tasks: TaskTracker,
     stop: CancellationToken,
+    places: Arc<Semaphore>,
+}
+
+/// What the beat of a night and its work tell each other.
+#[derive(Debug, Default)]
+struct Pulse {
+    /// Other nights have to end first.
+    waits: AtomicBool,
+    /// The row of the night was closed by somebody else.
+    is_lost: AtomicBool,
 }
 
 /// A night that is to run.
@@ -56,7 +74,7 @@ pub(crate) struct BegunNight {
     plan: NightPlan,
     answerers: Answerers,
     control: RunControl,
-    ctx: skillopt_engine::ctx::RunCtx,
+    ctx: RunCtx,
     handoff: Option<Handoff>,
     pub(crate) given: Option<LoadedTasks>,
 }
@@ -84,6 +102,11 @@ pub(crate) enum NightRunError {
     /// The night itself.
     #[error(transparent)]
     Night(#[from] NightFailure),
+    /// Nothing was heard of it for so long that it was closed.
+    #[error(
+        "the night gave no sign of life for too long and was closed; run it again, what is paid for is kept"
+    )]
+    LeaseLost,
     /// The files of a handoff.
     #[error(transparent)]
     Handoff(#[from] HandoffError),
@@ -95,16 +118,16 @@ pub(crate) enum NightRunError {
 impl Nights {
     /// Starts nothing.
     pub(crate) fn new(hosting: Hosting) -> Self {
-        Self { hosting, tasks: TaskTracker::new(), stop: CancellationToken::new() }
+        let places = Arc::new(Semaphore::new(MOST_AT_WORK));
+        Self { hosting, tasks: TaskTracker::new(), stop: CancellationToken::new(), places }
     }
 
     /// Puts a night together and writes its row. Makes no call.
     pub(crate) async fn begin(&self, command: &NightCommand) -> Result<BegunNight, NightRunError> {
-        let env = self.hosting.environment();
-        let setup = NightSetup::read(&command.order, env)?;
         let now_ms = self.hosting.clock().now_ms();
-        let given =
-            command.tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
+        let (asked, env) = (command.clone(), self.hosting.environment().clone());
+        let read = beside(move || read(asked, &env, now_ms)).await?;
+        let Read { order, setup, given, tasks } = read;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
         let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
             .await
@@ -112,10 +135,7 @@ impl Nights {
         let plan = NightPlan {
             config: setup.config.clone(),
             is_dry: command.is_dry,
-            tasks: match &given {
-                Some(given) => TaskSource::Given(given.file.tasks.clone()),
-                None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
-            },
+            tasks,
             prompts: setup.prompts.clone(),
             skill_roots: setup.skill_roots.clone(),
             places: places(&setup),
@@ -132,6 +152,7 @@ impl Nights {
             at_ms: now_ms,
             owner: self.hosting.owner().to_owned(),
             ttl_ms: LEASE_MS,
+            settings_json: order.kept(),
         };
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();
@@ -148,8 +169,12 @@ impl Nights {
         let BegunNight { id, watch, plan, answerers, control, ctx, handoff, .. } = night;
         let clock = self.hosting.clock();
         let over = CancellationToken::new();
+        let pulse = Pulse::default();
         let work = async {
-            let done = run_night(&plan, answerers, &watch, &clock, &ctx).await;
+            let done = match self.place(&pulse, &ctx).await {
+                Some(_held) => run_night(&plan, answerers, &watch, &clock, &ctx).await,
+                None => Err(NightError::from(BackendError::Cancelled).into()),
+            };
             over.cancel();
             done
         };
@@ -160,13 +185,50 @@ impl Nights {
                 () = over.cancelled() => {}
             }
         };
-        let (done, (), ()) = tokio::join!(work, self.beat(&id, &watch, &control, &over), stopping);
-        if let Some(handoff) = &handoff {
-            end_round(handoff, &done, plan.is_dry, clock.now_ms())?;
+        let beat = self.beat(&id, &watch, &control, &over, &pulse);
+        let (done, (), ()) = tokio::join!(work, beat, stopping);
+        let done = end_round(handoff.as_ref(), told(done, &pulse));
+        let owner = self.hosting.owner().to_owned();
+        let end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
+        // The row comes first: whatever fails behind it, the night is not left at work for ever.
+        match self.hosting.store().end_night(&id, &end).await {
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::warn!(night.id = %id, "the row of the night is not its own any more")
+            }
+            Err(err) => {
+                tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}")
+            }
         }
-        let end = end_of(&done, watch.latest(), plan.is_dry, clock.now_ms());
-        self.hosting.store().end_night(&id, &end).await?;
-        Ok(done?)
+        if let Ok(result) = &done {
+            self.after(result, handoff.as_ref().filter(|_| !plan.is_dry), &plan.actor).await;
+        }
+        done
+    }
+
+    /// What is left to do when a night came to its end.
+    async fn after(&self, result: &NightResult, handoff: Option<&Handoff>, actor: &str) {
+        if let Some(dir) = &result.staging {
+            note_adoptions(&self.hosting, dir, &result.adopted, actor).await;
+        }
+        if let Some(handoff) = handoff {
+            let at_ms = self.hosting.clock().now_ms();
+            if let Err(err) = handoff.finish(result.report.night, at_ms) {
+                tracing::warn!("the files of the handoff cannot be put aside: {err}");
+            }
+        }
+    }
+
+    /// A place among those that work. `None` when the night is cancelled while it waits.
+    async fn place(&self, pulse: &Pulse, ctx: &RunCtx) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Some(place);
+        }
+        pulse.waits.store(true, Ordering::Release);
+        let place = Arc::clone(&self.places).acquire_owned();
+        let place = ctx.cancel_token().run_until_cancelled(place).await;
+        pulse.waits.store(false, Ordering::Release);
+        place?.ok()
     }
 
     /// Runs a night that was begun as a task of this process.
@@ -183,9 +245,14 @@ impl Nights {
     /// Ends all nights of this process and waits for them a while.
     pub(crate) async fn shut_down(&self, patience: Duration) {
         self.stop.cancel();
-        self.tasks.close();
         // What is not over in time is closed when its lease has run out.
-        let _ = tokio::time::timeout(patience, self.tasks.wait()).await;
+        let _ = tokio::time::timeout(patience, self.drained()).await;
+    }
+
+    /// Waits for all nights of this process.
+    pub(crate) async fn drained(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     /// Says each second how far it is, and hears whether a person asks for the end.
@@ -195,44 +262,84 @@ impl Nights {
         watch: &Watch,
         control: &RunControl,
         over: &CancellationToken,
+        pulse: &Pulse,
     ) {
-        let store = self.hosting.store();
         let mut harvests = watch.harvests();
         let mut ticks = tokio::time::interval(BEAT);
         // A lost tick is made good by the next one.
         while over.run_until_cancelled(ticks.tick()).await.is_some() {
-            if harvests.has_changed().unwrap_or(false) {
-                let json = harvests.borrow_and_update().as_ref().map(sources_json);
-                if let Some(json) = json
-                    && let Err(err) = store.keep_harvest(id, &json).await
-                {
-                    tracing::warn!("the harvest of a night cannot be stored: {err}");
-                }
-            }
+            self.keep_harvest(id, &mut harvests).await;
             let until = self.hosting.clock().now_ms() + LEASE_MS;
-            match store.beat_night(id, &watch.latest(), until).await {
-                Ok(true) => control.cancel(),
-                Ok(false) => {}
+            match self.hosting.store().beat_night(id, &pulse.progress(watch), until).await {
+                Ok(NightCall::GoOn) => {}
+                Ok(NightCall::End) => control.cancel(),
+                Ok(NightCall::Lost) => {
+                    pulse.is_lost.store(true, Ordering::Release);
+                    control.cancel();
+                }
                 Err(err) => tracing::warn!("how far a night is cannot be stored: {err}"),
             }
         }
+        self.keep_harvest(id, &mut harvests).await;
+    }
+
+    /// Keeps the harvest once it is there.
+    async fn keep_harvest(&self, id: &NightId, harvests: &mut watch::Receiver<Option<Harvest>>) {
+        if !harvests.has_changed().unwrap_or(false) {
+            return;
+        }
         let json = harvests.borrow_and_update().as_ref().map(sources_json);
         if let Some(json) = json
-            && let Err(err) = store.keep_harvest(id, &json).await
+            && let Err(err) = self.hosting.store().keep_harvest(id, &json).await
         {
             tracing::warn!("the harvest of a night cannot be stored: {err}");
         }
     }
 }
 
+impl Pulse {
+    fn progress(&self, watch: &Watch) -> NightProgress {
+        let mut now = watch.latest();
+        if self.waits.load(Ordering::Acquire) {
+            "waits for another night".clone_into(&mut now.doing);
+        }
+        now
+    }
+}
+
+/// Everything that is read before a night begins.
+struct Read {
+    order: NightOrder,
+    setup: NightSetup,
+    given: Option<LoadedTasks>,
+    tasks: TaskSource,
+}
+
+/// Reads config, prompts and tasks. Blocks. The skill that a file of tasks is for counts when no flag names one.
+fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, NightRunError> {
+    let NightCommand { mut order, tasks_file, .. } = command;
+    let mut setup = NightSetup::read(&order, env)?;
+    let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
+    let target = given.as_ref().map_or("", |given| given.file.target_skill_path.as_str());
+    if !target.is_empty() && !order.sets("target_skill_path") {
+        order.keys.push(key("the file of tasks", "target_skill_path", target));
+        setup = NightSetup::read(&order, env)?;
+    }
+    let tasks = match &given {
+        Some(given) => TaskSource::Given(given.file.tasks.clone()),
+        None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
+    };
+    Ok(Read { order, setup, given, tasks })
+}
+
 /// Tasks that a person reviewed. Without that no model may see them.
-fn given_tasks(setup: &NightSetup, path: &std::path::Path) -> Result<LoadedTasks, NightRunError> {
+fn given_tasks(setup: &NightSetup, path: &Path) -> Result<LoadedTasks, NightRunError> {
     let config = &setup.config;
     let choice = SplitChoice {
         seed: i64::try_from(config.seed).unwrap_or(i64::MAX),
         fractions: Fractions::try_new(config.val_fraction(), config.test_fraction)
             .map_err(|err| NightFailure::Config(err.to_string()))?,
-        rule: SplitRule::default(),
+        rule: config.split_rule.into(),
     };
     let loaded = read_tasks_file(path, choice)?;
     if !loaded.file.reviewed && config.spends() {
@@ -241,16 +348,29 @@ fn given_tasks(setup: &NightSetup, path: &std::path::Path) -> Result<LoadedTasks
     Ok(loaded)
 }
 
-/// What was asked is written down for those who answer; a night that is done puts its files away.
+/// A night that ended because its row was taken away did not end by a person's word.
+fn told(
+    done: Result<NightResult, NightFailure>,
+    pulse: &Pulse,
+) -> Result<NightResult, NightRunError> {
+    done.map_err(|failure| match failure.is_cancelled() && pulse.is_lost.load(Ordering::Acquire) {
+        true => NightRunError::LeaseLost,
+        false => failure.into(),
+    })
+}
+
+/// What was asked is written down for those who answer. Any other end leaves the files of a handoff as they are: they
+/// may wait for answers from an earlier round.
 fn end_round(
-    handoff: &Handoff,
-    done: &Result<NightResult, NightFailure>,
-    is_dry: bool,
-    at_ms: u64,
-) -> Result<(), HandoffError> {
-    match done {
-        Ok(result) if !is_dry => handoff.finish(result.report.night, at_ms).map(drop),
-        _ => handoff.flush().map(drop),
+    handoff: Option<&Handoff>,
+    done: Result<NightResult, NightRunError>,
+) -> Result<NightResult, NightRunError> {
+    match (handoff, done) {
+        (Some(handoff), Err(NightRunError::Night(failure))) if failure.is_pending() => {
+            handoff.flush()?;
+            Err(failure.into())
+        }
+        (_, done) => done,
     }
 }
 
@@ -267,16 +387,18 @@ fn models_words(setup: &NightSetup) -> String {
 }
 
 fn end_of(
-    done: &Result<NightResult, NightFailure>,
+    done: &Result<NightResult, NightRunError>,
     progress: NightProgress,
     is_dry: bool,
-    at_ms: u64,
+    (owner, at_ms): (String, u64),
 ) -> NightEnd {
     let mut end = NightEnd {
         transition: NightTransition::Fail,
         detail: String::new(),
+        owner,
         night: None,
         staging: None,
+        scores: NightScores::default(),
         report_json: None,
         progress,
         at_ms,
@@ -294,13 +416,20 @@ fn end_of(
             };
             end.night = (!is_dry).then_some(result.report.night);
             end.staging = result.staging.as_ref().map(|dir| dir.display().to_string());
+            end.scores = NightScores {
+                baseline: result.report.baseline_score,
+                candidate: result.report.candidate_score,
+                accepted: result.report.accepted,
+            };
             end.report_json = serde_json::to_string(&result.report).ok();
         }
         Err(failure) => {
             end.transition = match failure {
-                failure if failure.is_pending() => NightTransition::AskAnswers,
-                failure if failure.is_cancelled() => NightTransition::Cancel,
-                failure if failure.is_capped() => NightTransition::Cap,
+                NightRunError::Night(failure) if failure.is_pending() => {
+                    NightTransition::AskAnswers
+                }
+                NightRunError::Night(failure) if failure.is_cancelled() => NightTransition::Cancel,
+                NightRunError::Night(failure) if failure.is_capped() => NightTransition::Cap,
                 _ => NightTransition::Fail,
             };
             end.detail = failure.to_string();
@@ -308,3 +437,6 @@ fn end_of(
     }
     end
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,33 +1,34 @@
 //! A night as the dashboard and the command line show it: the row of the store, with what its folder says.
 
 use super::decide::key_of;
+use super::folder::staging_of_row;
+use super::plain::read_plain_text;
 use skillopt_domain::api::{
     NightDecision, NightDetail, NightItem, NightProposal, NightReceipt, NightTask, ReasonCount,
     SourceItem,
 };
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::night::edit::{EditRecord, Target};
-use skillopt_domain::night::report::{DeltaStatus, SleepReport};
-use skillopt_sleep::adopt::{Decision, Receipt, Review, RowState, review, texts};
+use skillopt_domain::night::report::{SleepReport, TaskDelta};
+use skillopt_sleep::adopt::{AdoptError, Decision, Receipt, Review, RowState, review, texts};
 use skillopt_sleep::block::new_risks;
 use skillopt_sleep::harvest::{Harvest, SourceReport};
 use skillopt_sleep::stage::Role;
 use skillopt_sleep::task::{Check, TaskRecord};
-use skillopt_store::NightRow;
-use std::fs;
-use std::path::Path;
-
-/// The largest file of a night's folder that is read into a page, in bytes.
-const MOST_BYTES: u64 = 8 << 20;
+use skillopt_store::{NightDocuments, NightRow};
+use std::path::{Path, PathBuf};
 
 /// A night in a list. Looks into its folder for what was decided.
 pub(crate) fn night_item(row: &NightRow) -> NightItem {
-    let reviews = row.staging.as_deref().and_then(|dir| review(Path::new(dir)).ok());
-    item_of(row, reviews.as_deref().unwrap_or_default())
+    item_of(row, Folder::read(row).decision())
 }
 
-fn item_of(row: &NightRow, reviews: &[Review]) -> NightItem {
-    let report = report_of(row);
+/// A night in a list, without a look into its folder.
+pub(crate) fn night_head(row: &NightRow) -> NightItem {
+    item_of(row, NightDecision::None)
+}
+
+fn item_of(row: &NightRow, decision: NightDecision) -> NightItem {
     NightItem {
         id: row.id.clone(),
         project: row.project.clone(),
@@ -38,18 +39,46 @@ fn item_of(row: &NightRow, reviews: &[Review]) -> NightItem {
         actor: row.actor.clone(),
         status: row.status,
         detail: row.detail.clone(),
-        decision: decision_of(reviews),
+        decision,
         started_at_ms: row.started_at_ms,
         ended_at_ms: row.ended_at_ms,
         progress: row.progress.clone(),
-        baseline_score: report.as_ref().and_then(|report| report.baseline_score),
-        candidate_score: report.as_ref().and_then(|report| report.candidate_score),
-        accepted: report.is_some_and(|report| report.accepted),
+        baseline_score: row.scores.baseline,
+        candidate_score: row.scores.candidate,
+        accepted: row.scores.accepted,
     }
 }
 
-fn report_of(row: &NightRow) -> Option<SleepReport> {
-    serde_json::from_str(row.report_json.as_deref()?).ok()
+/// What the folder of a night says.
+enum Folder {
+    /// It laid nothing aside, or the folder was cleared away.
+    None,
+    /// Its proposals with what became of them.
+    Read(PathBuf, Vec<Review>),
+    /// Nobody can decide about it as it is.
+    Refused(String),
+}
+
+impl Folder {
+    fn read(row: &NightRow) -> Self {
+        let reviewed = staging_of_row(row).and_then(|dir| match dir {
+            Some(dir) => review(&dir).map(|reviews| Some((dir, reviews))),
+            None => Ok(None),
+        });
+        match reviewed {
+            Ok(Some((dir, reviews))) => Self::Read(dir, reviews),
+            Ok(None) | Err(AdoptError::NoStaging(_)) => Self::None,
+            Err(err) => Self::Refused(err.to_string()),
+        }
+    }
+
+    fn decision(&self) -> NightDecision {
+        match self {
+            Self::None => NightDecision::None,
+            Self::Read(_, reviews) => decision_of(reviews),
+            Self::Refused(_) => NightDecision::Stale,
+        }
+    }
 }
 
 /// What is asked of a person: one open proposal is enough to be asked.
@@ -71,28 +100,30 @@ fn decision_of(reviews: &[Review]) -> NightDecision {
 }
 
 /// One night with everything.
-pub(crate) fn night_detail(row: &NightRow) -> NightDetail {
-    let dir = row.staging.as_deref().map(Path::new);
-    let tasks = dir.map(read_tasks).unwrap_or_default();
-    let (reviews, refusal) = match dir.map(review) {
-        Some(Ok(reviews)) => {
+pub(crate) fn night_detail(row: &NightRow, documents: &NightDocuments) -> NightDetail {
+    let folder = Folder::read(row);
+    let report: Option<SleepReport> =
+        documents.report_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    let night = item_of(row, folder.decision());
+    let (dir, reviews, refusal) = match folder {
+        Folder::Read(dir, reviews) => {
             let refusal = refusal_of(&reviews);
-            (reviews, refusal)
+            (Some(dir), reviews, refusal)
         }
-        Some(Err(err)) => (Vec::new(), err.to_string()),
-        None => (Vec::new(), String::new()),
+        Folder::Refused(text) => (None, Vec::new(), text),
+        Folder::None => (None, Vec::new(), String::new()),
     };
-    let report = report_of(row);
-    let checks: Vec<Check> = tasks.iter().flat_map(checks_of).collect();
+    let tasks = dir.as_deref().map(read_tasks).unwrap_or_default();
+    let checks: Vec<Check> = tasks.iter().flat_map(TaskRecord::checks).collect();
     let edits = report.as_ref().map(|report| report.edits.clone()).unwrap_or_default();
-    let proposals = match dir {
+    let proposals = match &dir {
         Some(dir) => reviews.iter().map(|review| proposal(dir, review, &edits, &checks)).collect(),
         None => Vec::new(),
     };
     NightDetail {
-        night: item_of(row, &reviews),
+        night,
         staging: row.staging.clone().unwrap_or_default(),
-        sources: sources_of(row),
+        sources: sources_of(documents),
         tasks: tasks.iter().map(|task| task_item(task, report.as_ref())).collect(),
         report,
         proposals,
@@ -183,10 +214,7 @@ fn rejection(key: &str, decision: &Decision) -> NightReceipt {
 
 fn task_item(task: &TaskRecord, report: Option<&SleepReport>) -> NightTask {
     let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let delta = report.and_then(|report| {
-        let last = report.gate_trials.iter().rev();
-        last.flat_map(|trial| &trial.task_deltas).find(|delta| delta.task_id == task.id)
-    });
+    let (before, after) = report.map_or((None, None), |report| scores_of(&task.id, report));
     NightTask {
         id: task.id.clone(),
         intent: task.intent.clone(),
@@ -194,27 +222,25 @@ fn task_item(task: &TaskRecord, report: Option<&SleepReport>) -> NightTask {
         check: word(serde_json::json!(task.reference_kind)),
         sessions: task.source_sessions.clone(),
         outcome: word(serde_json::json!(task.outcome)),
-        before: delta.and_then(|delta| delta.baseline_score),
-        after: delta
-            .filter(|delta| delta.status != DeltaStatus::Regressed || delta.scores_are_finite)
-            .and_then(|delta| delta.candidate_score),
+        before,
+        after,
     }
 }
 
-fn checks_of(task: &TaskRecord) -> Vec<Check> {
-    let checks = task.judge.get("checks").cloned().unwrap_or_default();
-    serde_json::from_value(checks).unwrap_or_default()
+/// With the live documents, which the first comparison began with; and with the proposal, which only the comparison at
+/// the end measured, and which there is only when that was won.
+fn scores_of(task: &str, report: &SleepReport) -> (Option<f64>, Option<f64>) {
+    let of_task = |delta: &&TaskDelta| delta.task_id == task;
+    let mut trials = report.gate_trials.iter();
+    let before = trials.find_map(|trial| trial.task_deltas.iter().find(of_task));
+    let end = report.gate_trials.iter().rfind(|trial| trial.target == "final" && trial.accepted);
+    let after = end.and_then(|trial| trial.task_deltas.iter().find(of_task));
+    (before.and_then(|delta| delta.baseline_score), after.and_then(|delta| delta.candidate_score))
 }
 
 fn read_tasks(dir: &Path) -> Vec<TaskRecord> {
-    serde_json::from_str(&read_text(&dir.join("tasks.json"))).unwrap_or_default()
-}
-
-/// A file's text; nothing when it is missing, too large or none.
-fn read_text(path: &Path) -> String {
-    let is_fine =
-        path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST_BYTES);
-    if is_fine { fs::read_to_string(path).unwrap_or_default() } else { String::new() }
+    let text = read_plain_text(&dir.join("tasks.json")).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// The sources of a harvest as the store keeps them.
@@ -223,8 +249,9 @@ pub(super) fn sources_json(harvest: &Harvest) -> String {
     serde_json::to_string(&items).unwrap_or_default()
 }
 
-fn sources_of(row: &NightRow) -> Vec<SourceItem> {
-    row.harvest_json.as_deref().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+fn sources_of(documents: &NightDocuments) -> Vec<SourceItem> {
+    let json = documents.harvest_json.as_deref();
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
 /// What one source had, for people.
@@ -259,4 +286,36 @@ fn counts<K: serde::Serialize>(counts: &std::collections::BTreeMap<K, u64>) -> V
         ReasonCount { reason: name.as_str().unwrap_or_default().replace('_', " "), n: *n }
     };
     counts.iter().filter(|(_, n)| **n > 0).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report(trials: serde_json::Value) -> SleepReport {
+        serde_json::from_value(json!({"night": 1, "gate_trials": trials})).unwrap()
+    }
+
+    fn trial(target: &str, accepted: bool, before: f64, after: f64) -> serde_json::Value {
+        json!({
+            "target": target, "accepted": accepted, "blocked_by_regression": false,
+            "baseline_score": before, "candidate_score": after,
+            "task_deltas": [{
+                "task_id": "t", "baseline_score": before, "candidate_score": after,
+                "status": "improved", "scores_are_finite": true,
+            }],
+        })
+    }
+
+    #[test]
+    fn a_task_is_shown_with_the_live_documents_and_with_what_was_proven_at_the_end() {
+        let trials = [trial("skill", true, 0.0, 0.5), trial("memory", true, 0.5, 0.75)];
+        let [skill, memory] = trials;
+        let won = report(json!([skill, memory, trial("final", true, 0.0, 0.7)]));
+        assert_eq!(scores_of("t", &won), (Some(0.0), Some(0.7)));
+        let lost = report(json!([skill, memory, trial("final", false, 0.0, 0.1)]));
+        assert_eq!(scores_of("t", &lost), (Some(0.0), None), "nothing is proposed");
+        assert_eq!(scores_of("other", &won), (None, None));
+    }
 }

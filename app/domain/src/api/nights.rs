@@ -272,4 +272,7 @@ pub struct NightAdoption {
 pub struct NightRejection {
     /// Why.
     pub reason: String,
+    /// Documents by [`NightProposal::key`]; all that are not adopted when it is empty.
+    #[serde(default)]
+    pub keys: Vec<String>,
 }

@@ -38,6 +38,25 @@ pub(crate) enum SleepCommand {
     Experiment(ExperimentArgs),
 }
 
+impl SleepCommand {
+    /// The flags that every command takes.
+    pub(crate) fn common(&self) -> &CommonArgs {
+        match self {
+            Self::Run(args) | Self::DryRun(args) | Self::Status(args) | Self::Nights(args) => {
+                &args.common
+            }
+            Self::Harvest(args) => &args.common,
+            Self::Adopt(args) => &args.common,
+            Self::Reject(args) => &args.common,
+            Self::Revert(args) => &args.common,
+            Self::Schedule(args) => &args.common,
+            Self::Unschedule(args) => &args.common,
+            Self::Diff(args) => &args.common,
+            Self::Experiment(args) => &args.common,
+        }
+    }
+}
+
 /// Where a night looks and what it works with. Every command takes them all.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CommonArgs {
@@ -197,6 +216,12 @@ pub(crate) struct RejectArgs {
     /// Why.
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
+    /// Only this skill of a night that treats several.
+    #[arg(long = "skill", value_name = "NAME")]
+    pub(crate) skills: Vec<String>,
+    /// Only one of the two documents.
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<OnlyArg>,
 }
 
 #[derive(Debug, Args)]

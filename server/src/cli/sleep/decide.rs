@@ -1,16 +1,16 @@
 //! `sleep adopt`, `sleep reject` and `sleep revert`, with the JSON shapes and exit codes of the reference system.
 
 use super::args::{AdoptArgs, CommonArgs, OnlyArg, RejectArgs, RevertArgs};
-use super::{order, refuse, refuse_order};
+use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
 use crate::host::Hosting;
 use crate::sleep::{
-    DecisionError, NightSetup, adopt_selection, places, reject_night, revert_night, staging_of,
+    NightSetup, Rejection, Wanted, adopt_selection, places, reject_night, revert_night, staging_of,
 };
 use serde_json::{Value, json};
-use skillopt_sleep::adopt::{AdoptError, Receipt, Selection};
+use skillopt_sleep::adopt::{AdoptError, Receipt, Refusal, Selection};
 use skillopt_sleep::stage::Role;
 use std::path::{Path, PathBuf};
 
@@ -26,15 +26,15 @@ struct Desk {
 
 async fn desk(
     args: &CommonArgs,
-    staging: Option<&Path>,
+    (staging, wanted): (Option<&Path>, Wanted),
     (data_dir, env): (&Path, Environment),
     output: &Output,
 ) -> anyhow::Result<Result<Desk, Exit>> {
-    let setup = match NightSetup::read(&order(args)?, &env) {
+    let setup = match super::setup(args, &env) {
         Ok(setup) => setup,
         Err(err) => return Ok(Err(refuse_order(output, args.json, &err))),
     };
-    let dir = staging_of(&setup.config.invoked_project, staging);
+    let dir = staging_of(&setup, staging, wanted);
     let hosting = Hosting::open(data_dir, env).await?;
     Ok(Ok(Desk { hosting, setup, dir }))
 }
@@ -50,7 +50,7 @@ pub(super) async fn adopt(
         Err(message) => return Ok(refuse(output, common.json, "invalid_selection", &message)),
     };
     let Desk { hosting, setup, dir } =
-        match desk(common, args.staging.as_deref(), machine, output).await? {
+        match desk(common, (args.staging.as_deref(), Wanted::Latest), machine, output).await? {
             Ok(desk) => desk,
             Err(exit) => return Ok(exit),
         };
@@ -59,7 +59,7 @@ pub(super) async fn adopt(
         Ok(dir) => adopt_selection(&hosting, &dir, selection, &places(&setup), ACTOR)
             .await
             .map(|receipts| (dir, receipts)),
-        Err(err) => Err(err.into()),
+        Err(err) => Err(err),
     };
     hosting.store().close().await;
     let (dir, receipts) = match done {
@@ -115,20 +115,22 @@ fn adopted_json(dir: &Path, receipts: &[Receipt], is_skills: bool) -> Value {
     })
 }
 
-fn failed(output: &Output, is_json: bool, err: &DecisionError) -> Exit {
-    let DecisionError::Adopt(err) = err else {
-        output.error(&err.to_string());
-        return Exit::Failed;
-    };
+fn failed(output: &Output, is_json: bool, err: &AdoptError) -> Exit {
     let kind = err.kind();
+    let mut message = err.to_string();
+    if matches!(err, AdoptError::Refused(Refusal::Outside(_))) {
+        message.push_str(
+            "; repeat the flags that the night was run with: --target-skill-path, --claude-home, --skill-root",
+        );
+    }
     if is_json {
-        let mut value = json!({"ok": false, "error": kind.as_str(), "message": err.to_string()});
+        let mut value = json!({"ok": false, "error": kind.as_str(), "message": message});
         if let AdoptError::SelectionRequired { available } = err {
             value["available_skills"] = json!(available);
         }
         output.line(&value.to_string());
     } else {
-        output.error(&err.to_string());
+        output.error(&message);
     }
     if kind.exit_code() == 2 { Exit::Usage } else { Exit::Failed }
 }
@@ -139,14 +141,16 @@ pub(super) async fn reject(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let Desk { hosting, dir, .. } =
-        match desk(common, args.staging.as_deref(), machine, output).await? {
+    let Desk { hosting, setup, dir } =
+        match desk(common, (args.staging.as_deref(), Wanted::Latest), machine, output).await? {
             Ok(desk) => desk,
             Err(exit) => return Ok(exit),
         };
+    let keys = rejected_keys(args);
+    let rejection = Rejection { keys: &keys, reason: &args.reason, actor: ACTOR };
     let done = match dir {
-        Ok(dir) => reject_night(&hosting, &dir, &args.reason, ACTOR).await.map(|_| dir),
-        Err(err) => Err(err.into()),
+        Ok(dir) => reject_night(&hosting, &dir, rejection, &places(&setup)).await.map(|()| dir),
+        Err(err) => Err(err),
     };
     hosting.store().close().await;
     match done {
@@ -157,6 +161,15 @@ pub(super) async fn reject(
     Ok(Exit::Done)
 }
 
+/// The documents that are meant, by name; none for all.
+fn rejected_keys(args: &RejectArgs) -> Vec<String> {
+    let only = args.only.map(|only| match only {
+        OnlyArg::Skill => "skill".to_owned(),
+        OnlyArg::Memory => "memory".to_owned(),
+    });
+    only.into_iter().chain(args.skills.iter().map(|name| format!("skill:{name}"))).collect()
+}
+
 pub(super) async fn revert(
     args: &RevertArgs,
     machine: (&Path, Environment),
@@ -164,7 +177,9 @@ pub(super) async fn revert(
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
     let Desk { hosting, setup, dir } =
-        match desk(common, args.staging.as_deref(), machine, output).await? {
+        match desk(common, (args.staging.as_deref(), Wanted::LatestAdopted), machine, output)
+            .await?
+        {
             Ok(desk) => desk,
             Err(exit) => return Ok(exit),
         };
@@ -172,7 +187,7 @@ pub(super) async fn revert(
         Ok(dir) => {
             revert_night(&hosting, &dir, &places(&setup), ACTOR).await.map(|done| (dir, done))
         }
-        Err(err) => Err(err.into()),
+        Err(err) => Err(err),
     };
     hosting.store().close().await;
     let (dir, reverted) = match done {

@@ -1,11 +1,10 @@
 //! `sleep experiment`: a persona's tasks are learned, and a harmful edit has to be measured and rejected.
 
 use super::args::{ExperimentArgs, PersonaArg};
-use super::{order, refuse, refuse_order};
+use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::NightSetup;
 use serde_json::json;
 use skillopt_engine::ctx::RunControl;
 use skillopt_sleep::backend::Mock;
@@ -21,7 +20,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let setup = match NightSetup::read(&order(common)?, &env) {
+    let setup = match super::setup(common, &env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
     };

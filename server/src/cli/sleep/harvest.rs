@@ -1,8 +1,8 @@
 //! `sleep harvest`: sessions and the tasks in them, by rules alone. Nothing leaves this machine.
 
 use super::args::HarvestArgs;
+use super::refuse_order;
 use super::report::one_line;
-use super::{order, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
@@ -12,15 +12,15 @@ use serde_json::json;
 use skillopt_domain::api::ReasonCount;
 use skillopt_sleep::harvest::{Harvest, HarvestState, harvest, preview};
 use skillopt_sleep::mine::{choose_tasks, merge_tasks, mine_heuristically};
-use skillopt_sleep::split::{Fractions, SplitRule, assign_splits};
+use skillopt_sleep::split::{Fractions, assign_splits};
 use skillopt_sleep::task::TaskRecord;
 use skillopt_sleep::tasks_file::{TasksFile, write_tasks_file};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let read = NightSetup::read(&order(common)?, env)
-        .and_then(|setup| found(&setup, env).map(|it| (setup, it)));
+    let read =
+        super::setup(common, env).and_then(|setup| found(&setup, args, env).map(|it| (setup, it)));
     let (setup, harvest) = match read {
         Ok(read) => read,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
@@ -67,11 +67,15 @@ pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> any
     Ok(Exit::Done)
 }
 
-/// Everything in the window; what earlier nights took is told again, since nothing is kept here.
-fn found(setup: &NightSetup, env: &Environment) -> Result<Harvest, OrderError> {
+/// Everything there is, or in the window that a flag names; what earlier nights took is told again, since nothing is
+/// kept here.
+fn found(setup: &NightSetup, args: &HarvestArgs, env: &Environment) -> Result<Harvest, OrderError> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    let options = harvest_options(setup, env, now_ms)?;
+    let mut options = harvest_options(setup, env, now_ms)?;
+    if args.common.lookback_hours.is_none() {
+        options.lookback_hours = 0;
+    }
     Ok(harvest(&options, &HarvestState::default()))
 }
 
@@ -83,7 +87,7 @@ fn tasks_of(setup: &NightSetup, harvest: &Harvest) -> anyhow::Result<Vec<TaskRec
     let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
         .context("val_fraction and test_fraction")?;
     let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
-    assign_splits(&mut tasks, seed, fractions, SplitRule::default());
+    assign_splits(&mut tasks, seed, fractions, config.split_rule.into());
     Ok(tasks)
 }
 

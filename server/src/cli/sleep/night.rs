@@ -11,7 +11,8 @@ use crate::host::Hosting;
 use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights, handoff};
 use serde_json::json;
 use skillopt_domain::night::NightProgress;
-use skillopt_sleep::night::Watch;
+use skillopt_sleep::night::{NightFailure, Watch};
+use skillopt_store::BeginNightError;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
@@ -35,8 +36,12 @@ pub(super) async fn run(
         Ok(settings) => settings,
         Err(problems) => return Ok(refuse(output, args.json, "bad_config", &problems.to_string())),
     };
+    let order = match order(args) {
+        Ok(order) => order,
+        Err(err) => return Ok(refuse_order(output, args.json, &err)),
+    };
     let command = NightCommand {
-        order: order(args)?,
+        order,
         is_dry: kept == Kept::Nothing,
         tasks_file: args.tasks_file.clone(),
         cfg_options,
@@ -133,9 +138,14 @@ fn failed(
             return pending(output, args, setup);
         }
         NightRunError::Night(failure) if failure.is_cancelled() => ("cancelled", Exit::Cancelled),
+        NightRunError::Night(NightFailure::Busy(_))
+        | NightRunError::Begin(BeginNightError::Running(_)) => ("night_running", Exit::Failed),
         NightRunError::Night(failure) if failure.is_refusal() => ("staging_refused", Exit::Failed),
-        NightRunError::Night(_) | NightRunError::Begin(_) => ("backend_failed", Exit::Failed),
-        NightRunError::Store(_) | NightRunError::Handoff(_) => ("store_failed", Exit::Failed),
+        NightRunError::Night(_) => ("backend_failed", Exit::Failed),
+        NightRunError::LeaseLost => ("lease_lost", Exit::Failed),
+        NightRunError::Begin(BeginNightError::Store(_))
+        | NightRunError::Store(_)
+        | NightRunError::Handoff(_) => ("store_failed", Exit::Failed),
     };
     if args.json {
         output.line(&json!({"ok": false, "error": word, "message": err.to_string()}).to_string());

@@ -110,18 +110,23 @@ fn edit_line(mark: char, edit: &EditRecord) -> String {
     format!("{mark} [{target}/{op}] {}", one_line(text))
 }
 
-/// Text of strangers on one line: what moves a cursor or hides text is left out.
+/// A line of strangers as it stands, tabs too: what moves a cursor is left out.
+pub(super) fn plain(line: &str) -> String {
+    line.chars().filter(|c| *c == '\t' || !c.is_control()).collect()
+}
+
+/// Text of strangers on one line.
 pub(super) fn one_line(text: &str) -> String {
-    let plain = text.chars().filter(|c| c.is_whitespace() || !c.is_control());
-    plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::one_line;
+    use super::{one_line, plain};
 
     #[test]
     fn text_of_strangers_moves_no_cursor() {
         assert_eq!(one_line("a\u{1b}[31mb\r\n  c\u{8}"), "a[31mb c");
+        assert_eq!(plain("+\tx\u{1b}[2J  y\r"), "+\tx[2J  y");
     }
 }

@@ -2,7 +2,7 @@
 //! with it.
 
 use super::args::{CommonArgs, ScheduleArgs, SchedulerArg, UnscheduleArgs};
-use super::{order, refuse, refuse_order};
+use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
@@ -13,34 +13,32 @@ use skillopt_sleep::schedule::{
     At, InstallError, Job, Launchd, SystemCommands, Systemd, Which, Windows, helper_script,
     install_crontab, plist, service, timer, uninstall_crontab, with_job,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) fn schedule(
     args: &ScheduleArgs,
-    env: &Environment,
+    (data_dir, env): (&Path, &Environment),
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
     // What could not run at night is refused by day.
-    let setup = match NightSetup::read(&order(common)?, env) {
+    let setup = match super::setup(common, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
     };
     let program = std::env::current_exe().context("finding this program")?;
     let at = At::new(args.hour.into(), args.minute.into())?;
-    let job =
-        match Job::new(&setup.config.invoked_project, &program, night_args(&setup, common), at) {
-            Ok(job) => job,
-            Err(err) => {
-                return Ok(refuse(output, common.json, "cannot_schedule", &err.to_string()));
-            }
-        };
+    let words = night_args(&setup, common, data_dir);
+    let job = match Job::new(&setup.config.invoked_project, &program, words, at) {
+        Ok(job) => job,
+        Err(err) => return Ok(refuse(output, common.json, "cannot_schedule", &err.to_string())),
+    };
     let with = args.with.unwrap_or_else(usual);
     if args.print {
         output.line(&text_of(with, &job)?);
         return Ok(Exit::Done);
     }
-    match install(with, &job, &setup) {
+    match install(with, &job, &setup, env) {
         Ok(()) => tell(output, common.json, with, &job),
         Err(err) => {
             refuse(output, common.json, "schedule_failed", &err.to_string());
@@ -59,7 +57,7 @@ pub(super) fn unschedule(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let setup = match NightSetup::read(&order(common)?, env) {
+    let setup = match super::setup(common, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
     };
@@ -71,7 +69,7 @@ pub(super) fn unschedule(
     let done = match with {
         SchedulerArg::Cron => uninstall_crontab(&which, &setup.config.state_dir, &SystemCommands),
         SchedulerArg::Systemd => systemd(&setup, env).uninstall(&which, &SystemCommands).map(drop),
-        SchedulerArg::Launchd => launchd(&setup)?.uninstall(&which, &SystemCommands).map(drop),
+        SchedulerArg::Launchd => launchd(&setup).uninstall(&which, &SystemCommands).map(drop),
         SchedulerArg::Windows => Windows.uninstall(&which, &SystemCommands).map(drop),
     };
     match done {
@@ -96,15 +94,16 @@ fn usual() -> SchedulerArg {
     }
 }
 
-fn install(with: SchedulerArg, job: &Job, setup: &NightSetup) -> Result<(), InstallError> {
+fn install(
+    with: SchedulerArg,
+    job: &Job,
+    setup: &NightSetup,
+    env: &Environment,
+) -> Result<(), InstallError> {
     match with {
         SchedulerArg::Cron => install_crontab(job, &setup.config.state_dir, &SystemCommands),
-        SchedulerArg::Systemd => Systemd { unit_dir: setup.home.join(".config/systemd/user") }
-            .install(job, &SystemCommands),
-        SchedulerArg::Launchd => {
-            Launchd { agent_dir: setup.home.join("Library/LaunchAgents"), uid: user_number() }
-                .install(job, &SystemCommands)
-        }
+        SchedulerArg::Systemd => systemd(setup, env).install(job, &SystemCommands),
+        SchedulerArg::Launchd => launchd(setup).install(job, &SystemCommands),
         SchedulerArg::Windows => Windows.install(job, &SystemCommands),
     }
 }
@@ -115,8 +114,8 @@ fn systemd(setup: &NightSetup, env: &Environment) -> Systemd {
     Systemd { unit_dir: config.join("systemd/user") }
 }
 
-fn launchd(setup: &NightSetup) -> anyhow::Result<Launchd> {
-    Ok(Launchd { agent_dir: setup.home.join("Library/LaunchAgents"), uid: user_number() })
+fn launchd(setup: &NightSetup) -> Launchd {
+    Launchd { agent_dir: setup.home.join("Library/LaunchAgents"), uid: user_number() }
 }
 
 #[cfg(unix)]
@@ -166,7 +165,7 @@ fn word(with: SchedulerArg) -> &'static str {
 }
 
 /// The arguments of the scheduled night: what was said to `schedule`, with absolute paths.
-fn night_args(setup: &NightSetup, args: &CommonArgs) -> Vec<String> {
+fn night_args(setup: &NightSetup, args: &CommonArgs, data_dir: &Path) -> Vec<String> {
     let mut out = vec!["sleep".to_owned(), "run".to_owned()];
     let mut add = |flag: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -178,6 +177,7 @@ fn night_args(setup: &NightSetup, args: &CommonArgs) -> Vec<String> {
         absolute.map(|path| path.display().to_string())
     };
     let count = |count: u32| (count > 0).then(|| count.to_string());
+    add("--data-dir", path(&Some(data_dir.to_owned())));
     add("--project", Some(setup.project()));
     add("--scope", args.scope.map(|scope| super::scope_word(scope).to_owned()));
     add("--backend", args.backend.clone());

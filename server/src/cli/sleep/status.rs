@@ -1,15 +1,15 @@
 //! `sleep status`, `sleep nights` and `sleep diff`: what there is to look at. Reads only.
 
 use super::args::{CommonArgs, DiffArgs};
-use super::report::one_line;
-use super::{order, refuse, refuse_order};
+use super::report::{one_line, plain};
+use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightSetup, staging_of};
+use crate::sleep::{NightSetup, Wanted, read_plain_text, staging_of};
 use serde_json::{Value, json};
-use skillopt_sleep::adopt::{RowState, review};
-use skillopt_sleep::stage::{Night, Role, latest, nights as staged_nights};
+use skillopt_sleep::adopt::{AdoptError, Refusal, RowState, review};
+use skillopt_sleep::stage::{Night, Role, night, nights as staged_nights};
 use skillopt_sleep::state::{State, StateFile};
 
 pub(super) fn status(
@@ -17,7 +17,7 @@ pub(super) fn status(
     env: &Environment,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let setup = match NightSetup::read(&order(args)?, env) {
+    let setup = match super::setup(args, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, args.json, &err)),
     };
@@ -26,9 +26,9 @@ pub(super) fn status(
         Ok(state) => state,
         Err(err) => return Ok(refuse(output, args.json, "state_unreadable", &err.to_string())),
     };
-    let night = latest(&setup.config.invoked_project)?;
+    let (night, foreign) = own_night(&setup);
     let word = |night: &Night| night.manifest.as_ref().err().map(ToString::to_string);
-    let fault = night.as_ref().and_then(word);
+    let fault = foreign.or_else(|| night.as_ref().and_then(word));
     if args.json {
         let value = status_json(&setup, &state, night.as_ref(), fault.as_deref(), file.path());
         output.line(&value.to_string());
@@ -36,6 +36,21 @@ pub(super) fn status(
         tell(&setup, &state, night.as_ref(), fault.as_deref(), output);
     }
     Ok(if fault.is_some() { Exit::Failed } else { Exit::Done })
+}
+
+/// The last night of this machine's history; or, when no history names what is there, a word about that.
+fn own_night(setup: &NightSetup) -> (Option<Night>, Option<String>) {
+    let project = &setup.config.invoked_project;
+    match staging_of(setup, None, Wanted::Latest) {
+        Ok(dir) => {
+            let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (night(project, &id).ok(), None)
+        }
+        Err(AdoptError::Refused(foreign @ Refusal::Foreign(_))) => {
+            (None, Some(foreign.to_string()))
+        }
+        Err(_) => (None, None),
+    }
 }
 
 fn status_json(
@@ -96,7 +111,10 @@ fn tell(
     output.line(&format!("project: {}", setup.project()));
     output.line(&format!("nights: {}", history.len()));
     let Some(night) = night else {
-        output.line("no night was staged yet; try: skillopt sleep dry-run");
+        match fault {
+            Some(fault) => output.error(fault),
+            None => output.line("no night was staged yet; try: skillopt sleep dry-run"),
+        }
         return;
     };
     output.line(&format!("latest: {}", night.dir.display()));
@@ -107,15 +125,10 @@ fn tell(
     for (role, words) in decisions(night) {
         output.line(&format!("{role}: {words}"));
     }
-    if let Ok(text) = std::fs::read_to_string(night.dir.join("report.md")) {
+    if let Ok(text) = read_plain_text(&night.dir.join("report.md")) {
         output.line("");
         text.lines().for_each(|line| output.line(&plain(line)));
     }
-}
-
-/// A line of the report as it is, without what moves a cursor.
-fn plain(line: &str) -> String {
-    line.chars().filter(|c| !c.is_control()).collect()
 }
 
 fn decisions(night: &Night) -> Vec<(String, String)> {
@@ -140,7 +153,7 @@ pub(super) fn nights(
     env: &Environment,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    let setup = match NightSetup::read(&order(args)?, env) {
+    let setup = match super::setup(args, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, args.json, &err)),
     };
@@ -183,11 +196,11 @@ fn night_json(night: &Night) -> Value {
 
 pub(super) fn diff(args: &DiffArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
     let common = &args.common;
-    let setup = match NightSetup::read(&order(common)?, env) {
+    let setup = match super::setup(common, env) {
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
     };
-    let found = staging_of(&setup.config.invoked_project, args.staging.as_deref())
+    let found = staging_of(&setup, args.staging.as_deref(), Wanted::Latest)
         .and_then(|dir| review(&dir).map(|reviews| (dir, reviews)));
     let (dir, reviews) = match found {
         Ok(found) => found,
@@ -199,8 +212,15 @@ pub(super) fn diff(args: &DiffArgs, env: &Environment, output: &Output) -> anyho
     };
     let mut rows = Vec::new();
     for review in &reviews {
-        let path = dir.join(format!("{}.diff", review.row.proposed_file));
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let path = dir.join(review.row.diff_file());
+        let text = match read_plain_text(&path) {
+            Ok(text) => text,
+            Err(err) => {
+                let message = format!("cannot read {}: {err}", path.display());
+                refuse(output, common.json, "invalid_staging", &message);
+                return Ok(Exit::Failed);
+            }
+        };
         rows.push(json!({
             "document": review.row.role.to_string(), "live_path": review.row.live_path, "diff": text,
         }));
@@ -211,11 +231,7 @@ pub(super) fn diff(args: &DiffArgs, env: &Environment, output: &Output) -> anyho
         output.line("this night proposes no change");
     } else {
         let texts = rows.iter().filter_map(|row| row["diff"].as_str());
-        texts.flat_map(str::lines).for_each(|line| output.line(&plain_but_tabs(line)));
+        texts.flat_map(str::lines).for_each(|line| output.line(&plain(line)));
     }
     Ok(Exit::Done)
-}
-
-fn plain_but_tabs(line: &str) -> String {
-    line.chars().filter(|c| *c == '\t' || !c.is_control()).collect()
 }

@@ -1,0 +1,56 @@
+//! What a person names goes before what files say.
+
+use super::*;
+use serde_json::json;
+use skillopt_sleep::config::Projects;
+
+struct House {
+    dir: tempfile::TempDir,
+}
+
+impl House {
+    fn new(config: &Value) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join(".skillopt-sleep")).unwrap();
+        std::fs::create_dir_all(dir.path().join("project")).unwrap();
+        let path = dir.path().join(".skillopt-sleep/config.json");
+        std::fs::write(path, config.to_string()).unwrap();
+        Self { dir }
+    }
+
+    fn setup(&self, keys: Vec<Override>) -> NightSetup {
+        let order =
+            NightOrder { project: Some(self.dir.path().join("project")), config_file: None, keys };
+        let home = self.dir.path().to_str().unwrap();
+        NightSetup::read(&order, &Environment::from_pairs([("HOME", home)])).unwrap()
+    }
+}
+
+#[test]
+fn a_project_that_is_named_goes_before_the_config_file() {
+    let house = House::new(&json!({"projects": "all", "invoked_project": "/elsewhere"}));
+    let setup = house.setup(Vec::new());
+    let project = house.dir.path().canonicalize().unwrap().join("project");
+    assert_eq!((setup.config.invoked_project, setup.config.projects), (project, Projects::Invoked));
+    let wide = house.setup(vec![key("--scope", "projects", "all")]);
+    assert_eq!(wide.config.projects, Projects::All);
+}
+
+#[test]
+fn settings_that_are_kept_come_back_as_they_were() {
+    let keys = vec![key("--model", "model", "m"), key("--set seed", "seed", 7)];
+    let order = NightOrder { project: None, config_file: Some("/c.json".into()), keys };
+    let back = NightOrder::of_kept("/p".into(), &order.kept());
+    assert_eq!((back.project, back.config_file), (Some("/p".into()), order.config_file));
+    assert_eq!(back.keys, order.keys);
+    assert_eq!(NightOrder::of_kept("/p".into(), "").keys, []);
+}
+
+#[test]
+fn skills_of_other_agents_may_be_adopted_into() {
+    let house = House::new(&json!({"codex_home": "/c", "cursor_home": "/u"}));
+    let allowed = places(&house.setup(Vec::new())).allowed;
+    for folder in ["/c/skills", "/u/skills"] {
+        assert!(allowed.contains(&PathBuf::from(folder)), "{allowed:?}");
+    }
+}
