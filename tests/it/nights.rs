@@ -66,7 +66,7 @@ impl House {
         Ok(())
     }
 
-    fn sleep(&self, words: &[&str]) -> anyhow::Result<Said> {
+    fn command(&self, words: &[&str]) -> std::process::Command {
         let mut command = command(&self.dir.path().join("data"));
         command
             .env("HOME", self.home())
@@ -74,7 +74,11 @@ impl House {
             .args(words)
             .arg("--project")
             .arg(self.project());
-        Ok(command.output().context("running skillopt")?.into())
+        command
+    }
+
+    fn sleep(&self, words: &[&str]) -> anyhow::Result<Said> {
+        Ok(self.command(words).output().context("running skillopt")?.into())
     }
 
     fn night(&self, url: &str, more: &[&str]) -> anyhow::Result<Value> {
@@ -172,8 +176,41 @@ fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> 
     Ok(())
 }
 
+#[cfg(unix)]
 #[test]
 fn c06_the_second_night_mines_nothing_from_the_first_ones_calls() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let sessions = house.home().join(".claude/projects");
+    // The program keeps what it is asked, where nights look for sessions.
+    let answer =
+        json!([{"intent": "Write the notes", "checks": [{"op": "contains", "arg": MARK}]}]);
+    let script = json!({"answer": answer.to_string(), "sessions": sessions});
+    let bin = house.dir.path().join("bin");
+    std::fs::create_dir_all(&bin)?;
+    std::fs::write(bin.join("script.json"), script.to_string())?;
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fake-agent"), bin.join("claude"))?;
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let night = || -> anyhow::Result<Value> {
+        let words =
+            ["run", "--backend", "claude", "--lookback-hours", "0", "--scope", "all", "--json"];
+        let said: Said = house.command(&words).env("PATH", &path).output()?.into();
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        Ok(serde_json::from_str(&said.out)?)
+    };
+    let first = night()?;
+    assert_eq!(first["n_sessions"], 4, "{first}");
+    let own = std::fs::read_dir(&sessions)?.count() - 1;
+    ensure!(own > 0, "the program kept sessions of its own");
+    let second = night()?;
+    assert_eq!((&second["n_sessions"], &second["n_tasks"]), (&json!(0), &json!(0)), "{second}");
+    house.add_session(7)?;
+    assert_eq!(night()?["n_sessions"], 1, "what is new is taken");
+    Ok(())
+}
+
+#[test]
+fn a_night_without_sessions_calls_nobody() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=6).try_for_each(|number| house.add_session(number))?;
     let server = scripted();
@@ -181,10 +218,79 @@ fn c06_the_second_night_mines_nothing_from_the_first_ones_calls() -> anyhow::Res
     let n_calls = server.seen().len();
     let second = house.night(&server.url, &[])?;
     assert_eq!((&second["n_sessions"], &second["n_tasks"]), (&json!(0), &json!(0)), "{second}");
-    assert_eq!(server.seen().len(), n_calls, "a night without sessions calls nobody");
-    house.add_session(7)?;
-    let third = house.night(&server.url, &[])?;
-    assert_eq!(third["n_sessions"], 1, "what is new is taken: {third}");
+    assert_eq!(server.seen().len(), n_calls);
+    Ok(())
+}
+
+#[test]
+fn json_is_one_document_whatever_is_wrong() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for command in ["run", "status", "diff", "harvest", "adopt", "revert", "schedule"] {
+        let said = house.sleep(&[command, "--set", "gate_metric", "--json"])?;
+        assert_eq!(said.code, 2, "{command}: {} {}", said.out, said.err);
+        let value: Value = serde_json::from_str(&said.out)?;
+        assert_eq!(value["error"], "bad_config", "{command}: {value}");
+    }
+    std::fs::write(house.dir.path().join("data"), "no folder")?;
+    for command in ["run", "adopt"] {
+        let said = house.sleep(&[command, "--json"])?;
+        assert_eq!(said.code, 1, "{command}: {} {}", said.out, said.err);
+        let value: Value = serde_json::from_str(&said.out)?;
+        assert_eq!(value["ok"], false, "{command}: {value}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_night_that_was_cloned_with_the_project_is_not_adopted_by_chance() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let staging = house.project().join(".skillopt-sleep/staging");
+    std::fs::create_dir_all(staging.join("20260101-000000"))?;
+    std::fs::write(staging.join("20260101-000000/manifest.json"), "{}")?;
+    std::fs::write(staging.join(".latest"), "20260101-000000")?;
+    for words in [&["adopt"][..], &["revert"], &["reject", "--reason", "no"], &["diff"]] {
+        let said = house.sleep(&[words, &["--json"]].concat())?;
+        let value: Value = serde_json::from_str(&said.out)?;
+        assert_eq!(value["error"], "adoption_refused", "{words:?}: {value}");
+        ensure!(
+            value["message"].as_str().is_some_and(|text| text.contains("--staging")),
+            "{value}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_harvest_has_no_window_and_its_tasks_remember_the_skill_that_they_are_for() -> anyhow::Result<()>
+{
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let file = house.dir.path().join("tasks.json");
+    let path = file.to_str().context("UTF-8")?;
+    let own = ["--target-skill-path", "skills/own/SKILL.md"];
+    let said = house.sleep(&[&["harvest", "--json", "--output", path][..], &own].concat())?;
+    let found: Value = serde_json::from_str(&said.out)?;
+    assert_eq!(found["n_sessions"], 4, "they are older than the window of nights: {found}");
+    let said = house.sleep(&["run", "--backend", "mock", "--tasks-file", path, "--json"])?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    let night: Value = serde_json::from_str(&said.out)?;
+    let dir = Path::new(night["staging_dir"].as_str().context("a folder")?);
+    let manifest: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("manifest.json"))?)?;
+    let expect = house.project().canonicalize()?.join("skills/own/SKILL.md");
+    assert_eq!(manifest["live_skill_path"], json!(expect), "{manifest}");
+    Ok(())
+}
+
+#[test]
+fn a_scheduled_night_works_with_the_same_data() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for with in ["cron", "systemd"] {
+        let said = house.sleep(&["schedule", "--print", "--with", with])?;
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        let flag = format!("--data-dir={}", house.dir.path().join("data").display());
+        ensure!(said.out.contains(&flag), "{}", said.out);
+    }
     Ok(())
 }
 

@@ -57,8 +57,12 @@ fn main() -> ExitCode {
     }
     match fault {
         "" => {
+            let answer = answer();
+            if let Some(sessions) = script["sessions"].as_str() {
+                keep_session(Path::new(sessions), &prompt, &answer);
+            }
             fake.speech.say_steps("what stands in it");
-            fake.speech.say_answer(&answer());
+            fake.speech.say_answer(&answer);
             ExitCode::SUCCESS
         }
         fault => fake.fail(fault),
@@ -188,6 +192,25 @@ fn remember(home: &Path, program: &str, arguments: &[String], prompt: &str) -> u
         let _ = file.write_all(format!("{seen}\n").as_bytes());
     }
     before
+}
+
+/// Keeps a transcript as Claude Code does: in a folder that is named after the working directory.
+fn keep_session(sessions: &Path, prompt: &str, answer: &str) {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let folder = sessions.join(cwd.to_string_lossy().chars().map(plain).collect::<String>());
+    let id = format!("own-{}", std::process::id());
+    let record = |kind: &str, text: &str| {
+        let message = json!({"role": kind, "content": text});
+        json!({
+            "type": kind, "cwd": cwd, "sessionId": id, "uuid": format!("{id}-{kind}"),
+            "timestamp": "2026-01-02T04:00:00.000Z", "message": message,
+        })
+    };
+    let text = format!("{}\n{}\n", record("user", prompt), record("assistant", answer));
+    // A test that misses the transcript says so itself.
+    let _ = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(folder.join(format!("{id}.jsonl")), text));
 }
 
 fn collect_files(root: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
