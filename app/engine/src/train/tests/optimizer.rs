@@ -38,6 +38,9 @@ pub(super) fn answer(request: &ChatRequest) -> Value {
             json!({"reasoning": "r", "meta_skill_content": "Small rules work here."})
         }
         Purpose::AppendixConsolidate => json!({"appendix_notes": ["Follow every rule."]}),
+        Purpose::Mine | Purpose::Judge | Purpose::Reflect | Purpose::Contrast => {
+            unreachable!("training asks for no night")
+        }
     }
 }
 
