@@ -23,7 +23,7 @@ pub(super) fn Receipts(night: NightState) -> impl IntoView {
         }
         let revert = can_revert.get().then(|| view! { <Revert night/> }.into_any());
         view! {
-            <section class="stack" aria-labelledby="receipts-title">
+            <section class="stack night-receipts" aria-labelledby="receipts-title">
                 <h3 id="receipts-title">"Receipts"</h3>
                 {all.into_iter().map(receipt).collect_any()}
                 {revert}

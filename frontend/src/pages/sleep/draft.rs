@@ -5,7 +5,7 @@ use skillopt_domain::api::NightRequest;
 
 /// Who answers, by the word of the API. The first one needs no key and costs nothing.
 pub(super) const BACKENDS: [(&str, &str); 11] = [
-    ("mock", "Simulated (mock): no key, no cost, proves nothing"),
+    ("mock", "Simulated (mock)"),
     ("claude", "Claude Code"),
     ("codex", "Codex"),
     ("copilot", "Copilot"),
@@ -62,7 +62,12 @@ pub(super) const N_MAIN: usize = 4;
 
 pub(super) const FIELDS: [Field; 9] = [
     field("project", "Project folder", "An absolute path on the server's machine", Kind::Path),
-    field("backend", "Backend", "Who answers", Kind::OneOf(&BACKENDS)),
+    field(
+        "backend",
+        "Backend",
+        "Who answers; the simulated one needs no key and proves nothing",
+        Kind::OneOf(&BACKENDS),
+    ),
     field(
         "source",
         "Sessions of",
