@@ -104,10 +104,12 @@ pub(super) fn final_trial(report: &SleepReport) -> Option<&GateTrial> {
     trials.iter().rev().find(|trial| trial.target == "final").or_else(|| trials.last())
 }
 
-/// Tasks behind the scores of the verdict; `None` when that is not known.
+/// Tasks behind the scores of the verdict: those of its comparison, else those that the live documents were measured
+/// on. `None` when neither is known.
 pub(super) fn final_n(report: &SleepReport) -> Option<u32> {
-    let trial = final_trial(report).filter(|trial| !trial.task_deltas.is_empty())?;
-    Some(tally(&trial.task_deltas).n)
+    let trial = final_trial(report).filter(|trial| !trial.task_deltas.is_empty());
+    let compared = trial.map(|trial| tally(&trial.task_deltas).n);
+    compared.or_else(|| Some(report.n_validated).filter(|n| *n > 0))
 }
 
 /// The verdict, its numbers in front: `0.571 → 0.786` and ` on 14 tasks: 3 fixed, 1 broke; accepted.`
