@@ -3,6 +3,7 @@
 mod compare;
 mod error;
 mod models;
+mod nights;
 mod query;
 mod runs;
 mod schema;
@@ -11,6 +12,7 @@ mod setup;
 pub(crate) use compare::*;
 pub(crate) use error::ApiError;
 pub(crate) use models::*;
+pub(crate) use nights::*;
 pub(crate) use query::encode;
 pub(crate) use runs::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};

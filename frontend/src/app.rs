@@ -7,7 +7,7 @@ use crate::parts;
 use crate::shell::Shell;
 use crate::state::effect::effect;
 use crate::state::memo::Memo;
-use crate::state::route::{Route, RunPath};
+use crate::state::route::{Route, RunPath, night_of};
 use crate::state::{overlay, page, theme};
 use leptos::prelude::*;
 use leptos_router::components::Router;
@@ -36,13 +36,20 @@ pub(crate) fn App() -> impl IntoView {
 fn Pages() -> impl IntoView {
     let path = use_location().pathname;
     let route = Memo::new(move || path.with(|path| Route::of(path)));
-    // Keeps the run that was shown last, so that a page that goes does not change before it is gone.
+    // Keeps the run and the night that were shown last, so that a page that goes does not change before it is gone.
     let last = StoredValue::new(RunPath::default());
     let run = Memo::new(move || {
         if let Some(now) = path.with(|path| RunPath::of(path)) {
             last.set_value(now);
         }
         last.get_value()
+    });
+    let last_night = StoredValue::new(String::new());
+    let night = Memo::new(move || {
+        if let Some(now) = path.with(|path| night_of(path)) {
+            last_night.set_value(now);
+        }
+        last_night.get_value()
     });
     let address = use_context::<BrowserUrl>();
     effect(move || {
@@ -55,11 +62,11 @@ fn Pages() -> impl IntoView {
     });
     each(move || {
         let route = route.get();
-        vec![Item::new(route.word(), move || page_of(route, run))]
+        vec![Item::new(route.word(), move || page_of(route, run, night))]
     })
 }
 
-fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
+fn page_of(route: Route, run: Memo<RunPath>, night: Memo<String>) -> AnyView {
     match route {
         Route::Overview => parts::overview::show(()),
         Route::Runs => parts::runs::show(()),
@@ -68,6 +75,8 @@ fn page_of(route: Route, run: Memo<RunPath>) -> AnyView {
         Route::Compare => parts::compare::show(()),
         Route::Models => parts::models::show(()),
         Route::Prices => parts::prices::show(()),
+        Route::Sleep => parts::sleep::show(()),
+        Route::Night => parts::night::show(night),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -12,6 +12,8 @@ pub(crate) mod icon;
 pub(crate) mod loaded;
 pub(crate) mod look;
 pub(crate) mod markdown;
+pub(crate) mod night_cells;
+pub(crate) mod night_sources;
 pub(crate) mod numbers;
 pub(crate) mod protected;
 pub(crate) mod ranges;

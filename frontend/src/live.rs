@@ -1,6 +1,7 @@
 //! Server-sent events: one `EventSource` at a time per stream, opened again when it breaks, closed when its page goes
 //! or its tab is hidden (a browser allows six connections to a server, over all tabs). No data is kept here.
 
+pub(crate) mod nights;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod source;

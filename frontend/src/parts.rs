@@ -18,6 +18,8 @@ part!(compare, (), |()| view! { <pages::compare::ComparePage/> }.into_any());
 part!(models, (), |()| view! { <pages::models::ModelsPage/> }.into_any());
 part!(prices, (), |()| view! { <pages::prices::PricesPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
+part!(sleep, (), |()| view! { <pages::sleep::NightsPage/> }.into_any());
+part!(night, Memo<String>, |id| view! { <pages::night::NightPage id/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
 pub(crate) fn fetch_for(path: &str) {
@@ -34,6 +36,8 @@ pub(crate) fn fetch_for(path: &str) {
         Route::Compare => compare::fetch(),
         Route::Models => models::fetch(),
         Route::Prices => prices::fetch(),
+        Route::Sleep => sleep::fetch(),
+        Route::Night => night::fetch(),
         Route::Unknown => {}
     }
 }

@@ -83,6 +83,7 @@ fn listen_for_single_keys(overlay: OverlayState, theme: ThemeState) {
                 "r" => "/runs",
                 "c" => "/compare",
                 "l" => "/launch",
+                "n" => "/sleep",
                 "s" => "/settings/models",
                 _ => return KeyUse::Ignored,
             };

@@ -80,6 +80,16 @@ pub(crate) fn now_ms() -> u64 {
     Date::now() as u64
 }
 
+/// The milliseconds of a moment that is written as in RFC 3339; `None` when it cannot be read.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a moment that was read is a whole number of milliseconds; one before 1970 becomes 0"
+)]
+pub(crate) fn parse(text: &str) -> Option<u64> {
+    Some(Date::parse(text)).filter(|ms| ms.is_finite()).map(|ms| ms as u64)
+}
+
 /// `08:02:11`, for journals.
 pub(crate) fn clock_seconds(ms: u64) -> String {
     let parts = local(ms);

@@ -13,6 +13,7 @@ mod foresee;
 mod import;
 mod keys;
 mod keys_args;
+mod mcp;
 mod narrate;
 mod output;
 mod prices;
@@ -26,8 +27,9 @@ mod summary;
 mod train;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use output::Output;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -91,6 +93,16 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
+/// Whether the program would take these arguments, its own name left out. For whoever ships calls of it.
+///
+/// # Errors
+/// What the program would print.
+pub fn check_arguments<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+    let words = ["skillopt"].into_iter().chain(words).map(OsString::from);
+    let matched = Cli::command().try_get_matches_from(args::with_kebab_flags(words));
+    matched.map(|_| ()).map_err(|err| err.to_string())
+}
+
 async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
     let data_dir = cli.data_dir();
     let done = match cli.command {
@@ -104,6 +116,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Prices(args) => prices::run(args.command, &data_dir, output).await,
         Command::Prompts(args) => prompts::run(args.command, output),
         Command::Doctor(args) => doctor::run(args, &data_dir, output).await,
+        Command::Mcp(args) => mcp::run(args, &data_dir, output).await,
         Command::Sleep(args) => sleep::run(*args, &data_dir, output).await,
     };
     done.unwrap_or_else(|err| {

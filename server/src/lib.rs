@@ -11,6 +11,7 @@ pub mod host;
 pub mod http;
 pub mod import;
 pub mod live;
+mod mcp;
 mod sleep;
 pub mod supervisor;
 

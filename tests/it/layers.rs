@@ -35,6 +35,7 @@ const OWNERS: [(&str, &str); 7] = [
     ("axum", "skillopt-server"),
     ("clap", "skillopt-server"),
     ("keyring", "skillopt-server"),
+    ("rmcp", "skillopt-server"),
     ("leptos", "skillopt-frontend"),
 ];
 

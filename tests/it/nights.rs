@@ -128,6 +128,10 @@ fn answer(seen: &Seen) -> String {
             json!([{"op": "add", "content": RULE, "anchor": "", "rationale": "it is missing"}])
                 .to_string()
         }
+        "judge" => {
+            let score = if text.contains(MARK) { 1.0 } else { 0.25 };
+            json!({"score": score, "reason": "the closing line"}).to_string()
+        }
         _ if text.contains(RULE) => format!("The notes. {MARK}"),
         _ => "The notes.".to_owned(),
     }

@@ -15,8 +15,8 @@ mod timer;
 
 pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError, TokenSource};
 pub use program::{
-    ProgramModel, ProgramName, ProgramNotFound, ProgramSetup, ProgramSetupError, find_program,
-    program_of,
+    CommandEnd, CommandRun, ProgramModel, ProgramName, ProgramNotFound, ProgramSetup,
+    ProgramSetupError, find_program, program_of, run_command,
 };
 pub use reasoning::{Stripped, strip_reasoning};
 pub use refusal::is_refusal;

@@ -4,6 +4,7 @@
 
 mod ask;
 mod call;
+mod command;
 mod dialect;
 mod environment;
 mod failure;
@@ -18,6 +19,7 @@ mod workspace;
 
 pub(crate) use helper::{NoOutput, output_of};
 
+pub use command::{CommandEnd, CommandRun, run_command};
 pub use find::{ProgramName, ProgramNotFound, find_program, program_of};
 
 use crate::http::Endpoints;

@@ -46,6 +46,9 @@ pub struct State {
 struct ProjectState {
     night: u32,
     harvest_cursor: Value,
+    /// Tasks whose session was taken, beyond the limit of the night that took it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting_tasks: Vec<TaskRecord>,
     last_model_key: String,
     #[serde(flatten)]
     others: Map<String, Value>,
@@ -138,6 +141,17 @@ impl State {
         self.project(project).harvest_cursor = cursor;
     }
 
+    /// Tasks that wait for the project's next night.
+    #[must_use]
+    pub fn waiting_tasks(&self, project: &str) -> Vec<TaskRecord> {
+        self.skillopt_projects.get(project).map_or(Vec::new(), |own| own.waiting_tasks.clone())
+    }
+
+    /// Keeps the tasks that wait for the project's next night, instead of those that waited before.
+    pub fn set_waiting_tasks(&mut self, project: &str, tasks: Vec<TaskRecord>) {
+        self.project(project).waiting_tasks = tasks;
+    }
+
     /// The nights of a project, oldest first. Rows of the reference system are found by their staging folder.
     #[must_use]
     pub fn history_of(&self, project: &str) -> Vec<NightRow> {
@@ -189,11 +203,6 @@ impl State {
     #[must_use]
     pub fn slow_memory(&self) -> &str {
         &self.slow_memory
-    }
-
-    /// Replaces what all nights learned slowly.
-    pub fn set_slow_memory(&mut self, text: impl Into<String>) {
-        self.slow_memory = text.into();
     }
 
     /// Notes the model of a night, and tells when the project's night before had another one.

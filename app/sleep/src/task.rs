@@ -1,6 +1,7 @@
 //! A task of a night: what is asked, how an answer is scored, and where it came from. Reading is tolerant of fields
 //! that are unknown or null, and names the field that it cannot read. How answers are scored is in `judge`.
 
+mod clean;
 mod read;
 
 pub use read::TaskFieldError;

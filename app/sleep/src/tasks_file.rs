@@ -5,6 +5,7 @@ mod error;
 
 pub use error::{TasksFileError, TasksFileProblem};
 
+use crate::adopt::live_file::{self, Mode};
 use crate::judge::{Judge, inspect};
 use crate::split::{Fractions, SplitRule, assign_splits, overlaps};
 use crate::task::{ReferenceKind, Split, TaskRecord};
@@ -111,16 +112,14 @@ pub fn print_tasks(file: &TasksFile) -> String {
     text + "\n"
 }
 
-/// Writes a file, whole or not at all.
+/// Writes a file, whole or not at all. It quotes a person's sessions, so only its owner may read it.
 ///
 /// # Errors
 /// [`TasksFileError`] when the folder or the file cannot be written.
 pub fn write_tasks_file(path: &Path, file: &TasksFile) -> Result<(), TasksFileError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = path.with_file_name(format!(".{name}.draft"));
-    std::fs::write(&draft, print_tasks(file)).and_then(|()| std::fs::rename(&draft, path)).map_err(
-        |err| TasksFileError { path: path.to_owned(), problem: TasksFileProblem::Unwritable(err) },
-    )
+    live_file::replace(path, print_tasks(file).as_bytes(), Mode::Private).map_err(|err| {
+        TasksFileError { path: path.to_owned(), problem: TasksFileProblem::Unwritable(err) }
+    })
 }
 
 fn read_object(mut fields: Map<String, Value>) -> Result<TasksFile, TasksFileProblem> {

@@ -1,8 +1,10 @@
 //! How states look: word, shape and colour of each, decided in one place. Pure.
 
-use skillopt_domain::api::CheckState;
+use skillopt_domain::api::{CheckState, NightDecision};
 use skillopt_domain::edit::EditStatus;
 use skillopt_domain::epoch::EpochAction;
+use skillopt_domain::night::report::GateAction;
+use skillopt_domain::night::{NightStage, NightStatus};
 use skillopt_domain::outcome::OutcomeKind;
 use skillopt_domain::run::{RunStatus, Stage};
 use skillopt_domain::verdict::{Action, Change};
@@ -120,6 +122,59 @@ impl From<CheckState> for Look {
     }
 }
 
+impl From<NightStatus> for Look {
+    fn from(status: NightStatus) -> Self {
+        match status {
+            NightStatus::Running => look("running", "running", "running"),
+            NightStatus::Staged => look("done", "archive", "staged"),
+            NightStatus::Empty => look("skipped", "noimp", "no tasks"),
+            NightStatus::Rehearsed => look("done", "check", "dry run done"),
+            NightStatus::Pending => look("paused", "paused", "waits for answers"),
+            NightStatus::Failed => look("failed", "error", "failed"),
+            NightStatus::Cancelled => look("cancelled", "stop", "cancelled"),
+            NightStatus::Capped => look("warning", "warning", "cap reached"),
+            NightStatus::Interrupted => look("interrupted", "warning", "interrupted"),
+        }
+    }
+}
+
+impl From<NightDecision> for Look {
+    fn from(decision: NightDecision) -> Self {
+        match decision {
+            NightDecision::None => look("skipped", "minus", "nothing to decide"),
+            NightDecision::Waiting => look("warning", "review", "waits for review"),
+            NightDecision::Adopted => look("accepted", "accepted", "adopted"),
+            NightDecision::Rejected => look("rejected", "rejected", "turned down"),
+            NightDecision::Reverted => look("skipped", "history", "reverted"),
+            NightDecision::Stale => look("warning", "warning", "live file changed"),
+        }
+    }
+}
+
+impl From<GateAction> for Look {
+    fn from(action: GateAction) -> Self {
+        match action {
+            GateAction::AcceptNewBest => look("accepted", "accepted", "accepted, new best"),
+            GateAction::Accept => look("accepted", "accepted", "accepted"),
+            GateAction::Reject => look("rejected", "rejected", "rejected"),
+            GateAction::RejectUnverified => look("unverified", "unverified", "not verified"),
+            GateAction::GreedyApplied => look("forced", "forced", "kept without the gate"),
+            GateAction::GreedyNoop => look("skipped", "noimp", "nothing applied"),
+        }
+    }
+}
+
+/// Name of a stage of a night.
+pub(crate) fn night_stage_name(stage: NightStage) -> &'static str {
+    match stage {
+        NightStage::Harvest => "Harvest",
+        NightStage::Mine => "Mine",
+        NightStage::Replay => "Replay",
+        NightStage::Consolidate => "Consolidate",
+        NightStage::Stage => "Stage",
+    }
+}
+
 /// Name of a stage and the icon that stands for it.
 pub(crate) fn stage_look(stage: Stage) -> (&'static str, &'static str) {
     match stage {
@@ -140,6 +195,14 @@ mod tests {
     fn a_rejection_is_no_alarm() {
         assert_eq!(Look::from(Action::Reject).status, "rejected");
         assert_eq!(Look::from(RunStatus::Failed).status, "failed");
+    }
+
+    #[test]
+    fn each_state_of_a_night_has_its_own_word() {
+        let mut words: Vec<_> = NightStatus::ALL.map(|status| Look::from(status).word).into();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), NightStatus::ALL.len());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod attention;
 mod first_visit;
 mod load;
+mod nights;
 mod recent;
 mod running;
 mod ways;
@@ -23,6 +24,7 @@ use attention::Attention;
 use first_visit::FirstVisit;
 use leptos::prelude::*;
 use load::{Snapshot, load};
+use nights::overview_nights;
 use recent::RecentRuns;
 use running::RunningNow;
 use ways::{Size, Ways};
@@ -107,6 +109,7 @@ fn Full(snapshot: RwSignal<Snapshot>) -> impl IntoView {
             .into_any(),
             main,
         )}
+        {overview_nights::show(())}
         <section class="section" aria-labelledby="ways-title">
             <div class="section__head"><h2 id="ways-title">"Start another"</h2></div>
             <Ways size=Size::Small/>

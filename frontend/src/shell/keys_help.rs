@@ -11,7 +11,7 @@ use leptos::prelude::*;
 /// What a key does and which keys do it, in the order pressed.
 type Row = (&'static str, &'static [&'static str]);
 
-const GROUPS: [(&str, &[Row]); 4] = [
+const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Everywhere",
         &[
@@ -28,6 +28,7 @@ const GROUPS: [(&str, &[Row]); 4] = [
             ("Runs", &["g", "r"]),
             ("Compare", &["g", "c"]),
             ("Launch", &["g", "l"]),
+            ("Sleep", &["g", "n"]),
             ("Settings", &["g", "s"]),
         ],
     ),
@@ -43,6 +44,7 @@ const GROUPS: [(&str, &[Row]); 4] = [
             ("Find in this page", &["/"]),
         ],
     ),
+    ("Review of a night", &[("To Adopt", &["a"]), ("To Reject", &["r"])]),
     ("Charts", &[("Read out, step by step", &["←", "→"]), ("Zoom in, reset", &["+", "0"])]),
 ];
 

@@ -42,7 +42,7 @@ struct Row {
     act: Act,
 }
 
-fn commands() -> [Row; 8] {
+fn commands() -> [Row; 9] {
     let row = |icon, text: &str, end: &str, act| Row {
         group: "Commands",
         status: None,
@@ -57,6 +57,7 @@ fn commands() -> [Row; 8] {
         row("runs", "Open runs", "g r", Act::Go("/runs".into())),
         row("compare", "Compare runs", "g c", Act::Go("/compare".into())),
         row("plus", "Launch a new run", "g l", Act::Go("/launch".into())),
+        row("sleep", "Nights of Sleep: run one, review one", "g n", Act::Go("/sleep".into())),
         row("settings", "Models and their keys", "g s", Act::Go("/settings/models".into())),
         row("settings", "Prices of models", "", Act::Go("/settings/prices".into())),
         row("moon", "Change the theme", "Shift T", Act::TurnTheme),

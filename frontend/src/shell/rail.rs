@@ -13,11 +13,12 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-const LINKS: [(&str, &str, &str); 4] = [
+const LINKS: [(&str, &str, &str); 5] = [
     ("/", "overview", "Overview"),
     ("/runs", "runs", "Runs"),
     ("/compare", "compare", "Compare"),
     ("/launch", "launch", "Launch"),
+    ("/sleep", "sleep", "Sleep"),
 ];
 
 #[component]

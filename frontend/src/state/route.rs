@@ -10,6 +10,8 @@ pub(crate) enum Route {
     Compare,
     Models,
     Prices,
+    Sleep,
+    Night,
     Unknown,
 }
 
@@ -25,6 +27,8 @@ impl Route {
             (Some("compare"), None, ..) => Self::Compare,
             (Some("settings"), None | Some("models"), None, _) => Self::Models,
             (Some("settings"), Some("prices"), None, _) => Self::Prices,
+            (Some("sleep"), None, ..) => Self::Sleep,
+            (Some("sleep"), Some("nights"), Some(_), None) => Self::Night,
             _ => Self::Unknown,
         }
     }
@@ -39,6 +43,8 @@ impl Route {
             Self::Compare => "compare",
             Self::Models => "models",
             Self::Prices => "prices",
+            Self::Sleep => "sleep",
+            Self::Night => "night",
             Self::Unknown => "unknown",
         }
     }
@@ -60,6 +66,14 @@ impl RunPath {
         let mut parts = parts(path).skip(1).map(str::to_owned);
         Some(Self { id: parts.next()?, tab: parts.next().unwrap_or_default() })
     }
+}
+
+/// The id in the path of a night, as it is written.
+pub(crate) fn night_of(path: &str) -> Option<String> {
+    if Route::of(path) != Route::Night {
+        return None;
+    }
+    parts(path).nth(2).map(str::to_owned)
 }
 
 fn parts(path: &str) -> impl Iterator<Item = &str> {
@@ -87,6 +101,10 @@ mod tests {
     #[case("/settings/other", Route::Unknown)]
     #[case("/settings/prices", Route::Prices)]
     #[case("/settings/prices/x", Route::Unknown)]
+    #[case("/sleep", Route::Sleep)]
+    #[case("/sleep/nights/abc/", Route::Night)]
+    #[case("/sleep/nights", Route::Unknown)]
+    #[case("/sleep/nights/abc/x", Route::Unknown)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);
@@ -98,5 +116,11 @@ mod tests {
         assert_eq!(of("/runs/abc"), Some(("abc".to_owned(), String::new())));
         assert_eq!(of("/runs/abc/skill"), Some(("abc".to_owned(), "skill".to_owned())));
         assert_eq!(of("/runs"), None);
+    }
+
+    #[test]
+    fn the_path_of_a_night_ends_with_its_id() {
+        assert_eq!(night_of("/sleep/nights/abc"), Some("abc".to_owned()));
+        assert_eq!(night_of("/sleep"), None);
     }
 }

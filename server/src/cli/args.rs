@@ -62,6 +62,8 @@ pub(super) enum Command {
     Keys(KeysArgs),
     /// Check store, port and models, and say what to do.
     Doctor(DoctorArgs),
+    /// Serve a coding agent over standard input and output, by the Model Context Protocol.
+    Mcp(McpArgs),
     /// Learn from this machine's own sessions with coding agents, a night at a time.
     Sleep(Box<SleepArgs>),
 }
@@ -489,6 +491,16 @@ pub(super) struct DoctorArgs {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct McpArgs {
+    /// Let the agent ask for nights that adopt what the gate accepts, without a person.
+    #[arg(long)]
+    pub(super) allow_auto_adopt: bool,
+    /// Minutes that a night or a run may take [default: 60 for nights, 360 for runs].
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=10_080))]
+    pub(super) time_limit: Option<u32>,
 }
 
 /// The name under which the program is nights alone, as the reference system's is: `skillopt-sleep run` is

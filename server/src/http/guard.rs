@@ -3,6 +3,7 @@
 
 use super::origin::Authority as Name;
 use super::problem::{ApiError, ApiResult};
+use super::router::MCP;
 use super::state::{AppState, HostRules};
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
@@ -23,7 +24,7 @@ pub(crate) async fn guard(State(state): State<AppState>, request: Request, next:
 fn check(rules: &HostRules, method: &Method, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
     let host = check_host(rules, uri, headers)?;
     let is_read = matches!(*method, Method::GET | Method::HEAD);
-    if !is_read || uri.path().starts_with("/api") {
+    if !is_read || uri.path().starts_with("/api") || uri.path() == MCP {
         check_fetch_site(headers)?;
         check_origin(rules, &host, headers)?;
     }

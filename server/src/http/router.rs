@@ -20,6 +20,8 @@ use utoipa_axum::routes;
 
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 const API: &str = "/api/v1";
+/// The Model Context Protocol.
+pub(crate) const MCP: &str = "/mcp";
 
 fn api() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
@@ -80,6 +82,7 @@ pub fn router(state: AppState) -> Router {
     let (routes, document) = documented().split_for_parts();
     routes
         .route(&format!("{API}/openapi.json"), get(|| async { axum::Json(document) }))
+        .route_service(MCP, crate::mcp::service(&state))
         .fallback(assets::asset)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn_with_state(state.clone(), guard::guard))

@@ -6,6 +6,7 @@ mod deriving;
 mod files;
 mod guarding;
 mod importing;
+mod mcp;
 mod models;
 mod nights;
 mod prices;

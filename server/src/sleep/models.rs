@@ -94,7 +94,8 @@ async fn run_config_of(
     (target, optimizer): (&RoleBackend, &RoleBackend),
     cfg_options: &[Setting],
 ) -> Result<RunConfig, BadConfig> {
-    let mut flags = Vec::new();
+    // A run needs a data set; a night brings its own tasks, and none is read from here.
+    let mut flags = vec![flag("env.split_dir", "night", ".")];
     flags.extend(settings_of("target", target));
     flags.extend(settings_of("optimizer", optimizer));
     flags.extend(paths_of(&setup.config));

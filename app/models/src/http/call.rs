@@ -149,9 +149,9 @@ impl<'a> Call<'a> {
     }
 
     fn after(&mut self, failure: &Failure, latency: Duration, body: &Body<'_>) -> Next {
-        if let Some(usage) = failure.billed {
+        if let Some(usage) = &failure.billed {
             self.billed_answers += 1;
-            self.billed += usage;
+            self.billed += **usage;
         }
         if self.is_preflight() && failure.kind == ModelErrorKind::ReasoningOnly {
             return Next::Reply(self.sign_of_life(failure, latency, body));

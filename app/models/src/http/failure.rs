@@ -13,7 +13,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) again: Again,
     /// Tokens that the provider counted although there is no answer.
-    pub(crate) billed: Option<Usage>,
+    pub(crate) billed: Option<Box<Usage>>,
     /// What the provider said against the request, if a changed request might do.
     pub(crate) complaint: Option<Complaint>,
     /// Nobody was there to take the request, whatever was in it.

@@ -8,6 +8,7 @@ use super::folder::Folder;
 use super::heard::Heard;
 use super::helper::is_passing;
 use super::process::{self, End, Launch};
+use super::tree::GRACE;
 use crate::limiter::Patience;
 use crate::refusal::is_refusal;
 use crate::retry::{backoff, retries_of};
@@ -153,6 +154,7 @@ impl<'a> Call<'a> {
             folder: folder.work(),
             input,
             time_limit: model.time_limit.min(model.total.saturating_sub(self.spent)),
+            grace: GRACE,
         };
         let mut heard = Heard::default();
         let ended = process::run(launch, self.cancel, |line| hear(model, line, &mut heard)).await;

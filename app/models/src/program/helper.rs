@@ -3,6 +3,7 @@
 
 use super::folder::Folder;
 use super::process::{self, End, Launch};
+use super::tree::GRACE;
 use skillopt_domain::own_call::VARIABLE;
 use std::path::Path;
 use std::time::Duration;
@@ -52,6 +53,7 @@ pub(crate) async fn output_of(
         folder: folder.work(),
         input: String::new(),
         time_limit,
+        grace: GRACE,
     };
     let mut output = Vec::new();
     // Never cancelled: who asked drops this.

@@ -21,6 +21,8 @@ pub(super) struct Launch<'a> {
     pub(super) folder: &'a Path,
     pub(super) input: String,
     pub(super) time_limit: Duration,
+    /// How long it may take to end by itself after it was told to.
+    pub(super) grace: Duration,
 }
 
 /// How it ended.
@@ -70,7 +72,7 @@ pub(super) async fn run(
     let deadline = Instant::now() + launch.time_limit;
     let child = start(&launch)?;
     let mark = format!("{}={}", launch.mark.0, launch.mark.1);
-    let mut tree = Tree::new(child.id(), mark);
+    let mut tree = Tree::new(child.id(), mark, launch.grace);
     let mut events = listen(child, launch.input);
     let mut stage = Stage { until: deadline, ..Stage::default() };
     let mut end = None;

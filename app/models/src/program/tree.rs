@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a program may take to end by itself after it was told to.
+/// How long a program that is called as a model may take to end by itself after it was told to.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
@@ -12,19 +12,20 @@ pub(super) struct Tree {
     leader: u32,
     /// What stands in the environment of all of them and of nobody else, as `NAME=value`.
     mark: String,
+    grace: Duration,
     has_ended: bool,
 }
 
 impl Tree {
     /// `leader` leads a process group of its own.
-    pub(super) fn new(leader: u32, mark: String) -> Self {
-        Self { leader, mark, has_ended: false }
+    pub(super) fn new(leader: u32, mark: String, grace: Duration) -> Self {
+        Self { leader, mark, grace, has_ended: false }
     }
 
     /// Tells all that are left to end, and kills who does not within the grace. Safe to drop: all are killed then.
     pub(super) async fn end(&mut self) {
         if self.signal(Urgency::Please) {
-            let tries = GRACE.as_millis() / LOOK_AGAIN.as_millis();
+            let tries = self.grace.as_millis() / LOOK_AGAIN.as_millis();
             for _ in 0..tries {
                 if self.is_gone() {
                     break;

@@ -114,17 +114,16 @@ pub struct NightOutcome {
     pub n_replayed: u32,
     /// The last reply of the optimizer as it came.
     pub reflect_raw: String,
-    /// What the night cost. Unknown is counted, never taken for zero.
+    /// What this decision cost. Unknown is counted, never taken for zero.
     pub spend: SpendByRole,
     /// For people.
     pub notes: Vec<String>,
 }
 
 impl NightOutcome {
-    /// Fills the fields of a report that the decision knows. Whatever is the night's own (number, times, sessions)
-    /// stays.
+    /// Fills the fields of a report that the decision knows. Whatever is the night's own (number, times, sessions, and
+    /// what all its stages cost together) stays.
     pub fn fill(&self, report: &mut SleepReport) {
-        let total = self.spend.total();
         report.n_replayed = self.n_replayed;
         report.baseline_score = self.baseline.map(|measured| measured.score);
         report.candidate_score = self.candidate.map(|measured| measured.score);
@@ -141,9 +140,6 @@ impl NightOutcome {
         report.gate_no_regression = self.gate_no_regression;
         report.test_score = self.test.map(|measured| measured.score);
         report.n_tested = self.test.map_or(0, |measured| measured.mean.n);
-        report.tokens_used = total.tokens();
-        report.unmetered_calls = total.unmetered_calls;
-        report.cost_usd_micros = total.known_cost_usd_micros();
         report.notes.extend(self.notes.iter().cloned());
     }
 }

@@ -97,12 +97,6 @@ impl Handoff {
         Self { dir, redact, pending: Arc::default() }
     }
 
-    /// Where the reference system looks: `<project>/.skillopt-sleep-handoff`.
-    #[must_use]
-    pub fn default_dir(project: &Path) -> PathBuf {
-        project.join(".skillopt-sleep-handoff")
-    }
-
     /// The folder.
     #[must_use]
     pub fn dir(&self) -> &Path {
@@ -284,7 +278,8 @@ impl Handoff {
 }
 
 impl Pinned {
-    fn file_name(self) -> &'static str {
+    /// The file in the folder.
+    pub(crate) fn file_name(self) -> &'static str {
         match self {
             Self::Digests => "digests.json",
             Self::Tasks => "tasks.json",

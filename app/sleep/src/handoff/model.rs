@@ -47,8 +47,8 @@ impl Model for HandoffModel {
     }
 
     fn worst_case(&self, _request: &ChatRequest) -> WorstCase {
-        // Whoever answers is paid elsewhere.
-        WorstCase { calls: 1, tokens: 0, cost_usd_micros: Some(0) }
+        // Whoever answers is paid elsewhere, nobody knows how much.
+        WorstCase { calls: 1, tokens: 0, cost_usd_micros: None }
     }
 
     async fn chat(
@@ -102,5 +102,5 @@ fn error(kind: ModelErrorKind, message: String) -> ModelError {
 }
 
 fn reply(text: String) -> ChatReply {
-    ChatReply { text, cost_usd_micros: Some(0), attempts: 1, ..ChatReply::default() }
+    ChatReply { text, cost_usd_micros: None, attempts: 1, ..ChatReply::default() }
 }

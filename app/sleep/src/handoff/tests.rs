@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 fn handoff(dir: &Path) -> Handoff {
     let redact = |text: &str| text.replace("sk-1234567890", "[REDACTED_OPENAI_KEY]");
-    Handoff::new(Handoff::default_dir(dir), Arc::new(redact))
+    Handoff::new(dir.join(".skillopt-sleep-handoff"), Arc::new(redact))
 }
 
 #[test]
@@ -124,5 +124,8 @@ async fn as_a_model_a_missing_answer_is_pending_and_a_given_one_is_the_reply() {
     }
     assert_eq!(model.handoff().flush().unwrap(), 2);
     model.handoff().answer(&prompt_id("one"), "1").unwrap();
-    assert_eq!(model.chat(&ask("one"), &sample, &cancel).await.unwrap().text, "1");
+    let reply = model.chat(&ask("one"), &sample, &cancel).await.unwrap();
+    assert_eq!(reply.text, "1");
+    let costs = (reply.cost_usd_micros, model.worst_case(&ask("one")).cost_usd_micros);
+    assert_eq!(costs, (None, None), "whoever answered is paid elsewhere: unknown is not zero");
 }

@@ -73,6 +73,39 @@ pub enum DropReason {
     Broken,
 }
 
+impl DropReason {
+    /// What a number of sessions is said to be.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::NoUserTurn => "without a person's words",
+            Self::OwnCall => "our own calls",
+            Self::Subagent => "of sub-agents",
+            Self::OtherPlugin => "of other plugins",
+            Self::OutOfScope => "of other projects",
+            Self::NoProject => "without a project",
+            Self::BeforeWindow => "too old",
+            Self::OverLimit => "beyond the limit",
+            Self::Duplicate => "copies",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+impl FileReason {
+    /// What a number of files is said to be.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Empty => "empty files",
+            Self::NotAFile => "entries that are no files",
+            Self::Unreadable => "unreadable files",
+            Self::Compressed => "compressed files",
+            Self::TooLarge => "files that are too large",
+            Self::WrongShape => "files of another shape",
+        }
+    }
+}
+
 /// A file with the reason why it yielded nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileNote {
@@ -201,8 +234,23 @@ impl SourceReport {
     }
 
     fn reasons(&self) -> String {
-        let dropped = self.dropped.iter().map(|(reason, n)| format!("{n} {reason:?}"));
-        let refused = self.refused.iter().map(|(reason, n)| format!("{n} {reason:?}"));
+        let dropped = self.dropped.iter().map(|(reason, n)| format!("{n} {}", reason.words()));
+        let refused = self.refused.iter().map(|(reason, n)| format!("{n} {}", reason.words()));
         dropped.chain(refused).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_without_sessions_says_why_in_words() {
+        let mut report = SourceReport::new(Source::Claude, Path::new("/home/ann/.claude"));
+        report.files = 40;
+        report.dropped.insert(DropReason::Unchanged, 39);
+        report.refused.insert(FileReason::WrongShape, 1);
+        let text = report.explanation();
+        assert_eq!(text, "claude has no session to take (39 unchanged, 1 files of another shape)");
     }
 }

@@ -10,8 +10,10 @@ use std::collections::BTreeSet;
 pub struct ChosenTasks {
     /// For this night, in order.
     pub tasks: Vec<TaskRecord>,
-    /// Not for this night.
-    pub left_out: Vec<TaskRecord>,
+    /// For another night: there are more than a night takes.
+    pub over_limit: Vec<TaskRecord>,
+    /// For no night: the target skill is not about them.
+    pub off_target: Vec<TaskRecord>,
 }
 
 /// Chooses at most `max_tasks`: for a target skill those that it is about, the closest first; else the first ones. Ids
@@ -22,12 +24,14 @@ pub fn choose_tasks(
     target: Option<&TargetTerms>,
     max_tasks: usize,
 ) -> ChosenTasks {
-    let mut chosen = match target {
-        Some(target) => filter_for_target(tasks.clone(), target),
-        None => tasks.clone(),
-    };
-    chosen.truncate(max_tasks);
-    let ids: BTreeSet<&str> = chosen.iter().map(|task| task.id.as_str()).collect();
-    let left_out = tasks.into_iter().filter(|task| !ids.contains(task.id.as_str())).collect();
-    ChosenTasks { left_out, tasks: chosen }
+    let Some(target) = target else { return cut(tasks, max_tasks) };
+    let fitting = filter_for_target(tasks.clone(), target);
+    let ids: BTreeSet<&str> = fitting.iter().map(|task| task.id.as_str()).collect();
+    let off_target = tasks.into_iter().filter(|task| !ids.contains(task.id.as_str())).collect();
+    ChosenTasks { off_target, ..cut(fitting, max_tasks) }
+}
+
+fn cut(mut tasks: Vec<TaskRecord>, max_tasks: usize) -> ChosenTasks {
+    let over_limit = tasks.split_off(max_tasks.min(tasks.len()));
+    ChosenTasks { tasks, over_limit, off_target: Vec::new() }
 }

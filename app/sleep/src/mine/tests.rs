@@ -214,7 +214,7 @@ fn a_task_goes_to_a_skill_only_when_every_session_agrees() {
 }
 
 #[test]
-fn tasks_over_the_limit_are_told() {
+fn tasks_over_the_limit_are_told_apart_from_those_off_target() {
     let tasks = vec![
         task("a", "write notes", "s1"),
         task("b", "release notes", "s2"),
@@ -223,13 +223,16 @@ fn tasks_over_the_limit_are_told() {
     let ids = |tasks: &[TaskRecord]| tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
     let plain = choose_tasks(tasks.clone(), None, 2);
     assert_eq!(
-        (ids(&plain.tasks), ids(&plain.left_out)),
-        (vec!["a".into(), "b".into()], vec!["c".into()])
+        (ids(&plain.tasks), ids(&plain.over_limit), ids(&plain.off_target)),
+        (vec!["a".into(), "b".into()], vec!["c".into()], vec![])
     );
     let terms = TargetTerms::of(Path::new("/x/release/SKILL.md"), "# Release notes\n");
     let chosen = choose_tasks(tasks, Some(&terms), 1);
     assert_eq!(ids(&chosen.tasks), ["b"]);
-    assert_eq!(ids(&chosen.left_out), ["a", "c"]);
+    assert_eq!(
+        (ids(&chosen.over_limit), ids(&chosen.off_target)),
+        (vec!["a".into()], vec!["c".into()])
+    );
 }
 
 #[test]

@@ -1,92 +1,126 @@
-//! From sessions to tasks with their splits: harvest, mining, choice. Calls the optimizer where the config says so.
+//! From sessions to tasks with their splits: harvest, mining, choice. What is not treated tonight waits. In a night that
+//! a person answers, both are taken from its first round.
 
-use super::{Documents, NightFailure, TaskSource, Work, options};
-use crate::backend::{BackendError, BackendMiner};
-use crate::consolidate::NightError;
+use super::documents::Documents;
+use super::work::Work;
+use super::{NightFailure, TaskSource, beside, options};
 use crate::digest::SessionDigest;
+use crate::handoff::{HandoffError, Pinned};
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
-use crate::mine::{
-    ChosenTasks, ModelMined, TargetTerms, choose_tasks, merge_tasks, mine_heuristically,
-    mine_with_model,
-};
-use crate::prompts;
+use crate::mine::{ChosenTasks, TargetTerms, choose_tasks, merge_tasks};
 use crate::split::{Fractions, assign_splits, overlaps};
 use crate::task::TaskRecord;
 use jiff::tz::TimeZone;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skillopt_domain::night::NightStage;
-use skillopt_engine::ports::Clock;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 /// The tasks of a night, and where they came from.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Gathered {
     pub(super) tasks: Vec<TaskRecord>,
-    pub(super) harvest: Option<Harvest>,
+    /// `None` when the tasks were given.
+    pub(super) harvest: Option<Harvested>,
+    /// Tasks for the next night whose session does not come again.
+    pub(super) waiting: Vec<TaskRecord>,
     pub(super) n_sessions: u32,
     pub(super) notes: Vec<String>,
 }
 
+/// What was read, and when: both are that of the first round in a night that has several.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Harvested {
+    /// With the state that the next harvest goes on from.
+    pub(super) found: Harvest,
+    /// Milliseconds since 1970.
+    pub(super) at_ms: u64,
+}
+
 impl Work<'_> {
-    pub(super) async fn gather(
-        &self,
-        documents: &Documents,
-        clock: &Arc<dyn Clock>,
-    ) -> Result<Gathered, NightFailure> {
-        let asked = match &self.plan.tasks {
-            TaskSource::Given(tasks) => {
-                self.watch.mined(crate::replay::count(tasks.len()));
-                let (tasks, notes) = (tasks.clone(), Vec::new());
-                return Ok(Gathered { tasks, harvest: None, n_sessions: 0, notes });
-            }
-            TaskSource::Harvest(options) => options,
+    pub(super) async fn gather(&self, documents: &Documents) -> Result<Gathered, NightFailure> {
+        let gathered = match &self.plan.tasks {
+            TaskSource::Given(tasks) => given(tasks),
+            TaskSource::Harvest(asked) => match self.pinned(Pinned::Tasks).await? {
+                Some(pinned) => pinned,
+                None => self.look(asked, documents).await?,
+            },
         };
-        let mut found = self.harvest(asked, clock).await?;
-        let mut notes: Vec<String> = found.nothing_because().into_iter().collect();
-        let mined = self.mine(&found.digests, &mut notes).await?;
-        let chosen = self.choose(mined, documents);
-        if !chosen.left_out.is_empty() {
-            let n = chosen.left_out.len();
-            notes.push(format!(
-                "{n} tasks were left for another night: there are more than a night takes"
-            ));
-            wait_for_untreated(&mut found, &chosen);
+        if let Some(harvested) = &gathered.harvest {
+            self.watch.harvested(&harvested.found);
         }
-        let mut tasks = chosen.tasks;
-        let config = &self.plan.config;
-        let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
-            .map_err(|err| NightFailure::Config(err.to_string()))?;
-        let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
-        assign_splits(&mut tasks, seed, fractions, options::split_rule(config));
-        notes.extend(overlaps(&tasks).iter().map(ToString::to_string));
-        for task in &tasks {
+        for task in &gathered.tasks {
             let fields = json!({
                 "id": task.id, "intent": task.intent, "split": task.split, "judge": task.judge,
                 "reference_kind": task.reference_kind, "sessions": task.source_sessions,
             });
             self.evidence.record("mine", "task_ready", fields);
         }
-        self.watch.mined(crate::replay::count(tasks.len()));
-        let n_sessions = crate::replay::count(found.digests.len());
-        Ok(Gathered { tasks, harvest: Some(found), n_sessions, notes })
+        self.watch.mined(crate::replay::count(gathered.tasks.len()));
+        Ok(gathered)
     }
 
-    async fn harvest(
+    async fn look(
         &self,
         asked: &HarvestOptions,
-        clock: &Arc<dyn Clock>,
-    ) -> Result<Harvest, NightFailure> {
+        documents: &Documents,
+    ) -> Result<Gathered, NightFailure> {
+        let Harvested { mut found, at_ms } = match self.pinned(Pinned::Digests).await? {
+            Some(pinned) => pinned,
+            None => self.harvest(asked).await?,
+        };
+        self.tell_harvest(&found);
+        let mut notes: Vec<String> = found.nothing_because().into_iter().collect();
+        let mined = self.mine(&found.digests).await?;
+        notes.extend(mined.notes);
+        let unread: Vec<SessionDigest> = mined.unread.into_iter().cloned().collect();
+        // Those of earlier nights first: they have waited the longest.
+        let mut tasks = self.state.waiting_tasks(&self.project());
+        tasks.extend(mined.tasks);
+        let chosen = self.choose(merge_tasks(tasks), documents);
+        notes.extend(left_words(&chosen));
+        for digest in &unread {
+            wait(&mut found, digest);
+        }
+        let waiting = wait_for_untreated(&mut found, &chosen);
+        let mut tasks = chosen.tasks;
+        self.split(&mut tasks)?;
+        notes.extend(overlaps(&tasks).iter().map(ToString::to_string));
+        let n_sessions = crate::replay::count(found.digests.len());
+        let harvest = Some(Harvested { found, at_ms });
+        let gathered = Gathered { tasks, harvest, waiting, n_sessions, notes };
+        if !gathered.tasks.is_empty() {
+            self.pin(Pinned::Tasks, &gathered).await?;
+        }
+        Ok(gathered)
+    }
+
+    fn split(&self, tasks: &mut [TaskRecord]) -> Result<(), NightFailure> {
+        let config = &self.plan.config;
+        let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
+            .map_err(|err| NightFailure::Config(err.to_string()))?;
+        let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
+        assign_splits(tasks, seed, fractions, options::split_rule(config));
+        Ok(())
+    }
+
+    async fn harvest(&self, asked: &HarvestOptions) -> Result<Harvested, NightFailure> {
         self.watch.stage(NightStage::Harvest, "reading transcripts");
-        let project = self.plan.config.invoked_project.display().to_string();
+        let project = self.project();
         let known: HarvestState =
             serde_json::from_value(self.state.harvest_cursor(&project)).unwrap_or_default();
         let last = self.state.last_harvest_ms(&project, &TimeZone::system());
-        let options = windowed(asked, last, clock.now_ms());
-        let read = tokio::task::spawn_blocking(move || harvest(&options, &known)).await;
-        let found = read.map_err(|err| NightFailure::Io {
-            action: "read the transcripts".to_owned(),
-            reason: std::io::Error::other(err),
-        })?;
+        let at_ms = self.clock.now_ms();
+        let options = windowed(asked, last, at_ms);
+        let found = beside("read the transcripts", move || harvest(&options, &known)).await?;
+        let harvested = Harvested { found, at_ms };
+        if !harvested.found.digests.is_empty() {
+            self.pin(Pinned::Digests, &harvested).await?;
+        }
+        Ok(harvested)
+    }
+
+    fn tell_harvest(&self, found: &Harvest) {
         for digest in &found.digests {
             let fields = json!({
                 "session": digest.session_id, "project": digest.project, "path": digest.raw_path,
@@ -94,63 +128,7 @@ impl Work<'_> {
             });
             self.evidence.record("harvest", "session", fields);
         }
-        self.watch.harvested(&found);
-        Ok(found)
-    }
-
-    async fn mine(
-        &self,
-        digests: &[SessionDigest],
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<TaskRecord>, NightFailure> {
-        self.watch.stage(NightStage::Mine, "looking for tasks");
-        if self.backend.is_simulated() || !self.plan.config.llm_mine {
-            return Ok(merge_tasks(mine_heuristically(digests)));
-        }
-        let mut tasks = Vec::new();
-        let at_once = NonZeroUsize::new(usize::from(self.plan.config.env.workers));
-        let at_once = at_once.unwrap_or(NonZeroUsize::MIN);
-        let template = self.plan.prompts.text(&prompts::MINER);
-        let miner = BackendMiner { backend: self.backend.as_ref() };
-        let mut n_failed = 0_u32;
-        for (digest, mined) in mine_with_model(&miner, template, digests, at_once).await {
-            match mined {
-                ModelMined::Read(read) => {
-                    let fields = json!({
-                        "session": digest.session_id, "n_tasks": read.tasks.len(),
-                        "dropped": read.dropped.iter().map(|dropped| format!("{:?}", dropped.reason))
-                            .collect::<Vec<_>>(),
-                    });
-                    self.evidence.record("mine", "task_mined", fields);
-                    tasks.extend(read.tasks);
-                }
-                ModelMined::Unreadable { reply, error } => {
-                    n_failed += 1;
-                    let fields = json!({
-                        "session": digest.session_id, "reply": reply, "error": error.to_string(),
-                    });
-                    self.evidence.record("mine", "miner_exchange", fields);
-                }
-                ModelMined::Failed(error) if ends_night(&error) => {
-                    return Err(NightError::Backend(error).into());
-                }
-                ModelMined::Failed(error) => {
-                    n_failed += 1;
-                    let fields = json!({"session": digest.session_id, "error": error.to_string()});
-                    self.evidence.record("mine", "miner_exchange", fields);
-                }
-            }
-        }
-        if n_failed > 0 {
-            notes.push(format!("the miner's answers on {n_failed} sessions could not be used"));
-        }
-        if tasks.is_empty() && !digests.is_empty() {
-            notes.push(
-                "the miner found no task that can be scored; tasks were found by rules".to_owned(),
-            );
-            tasks = mine_heuristically(digests);
-        }
-        Ok(merge_tasks(tasks))
+        self.watch.harvested(found);
     }
 
     fn choose(&self, tasks: Vec<TaskRecord>, documents: &Documents) -> ChosenTasks {
@@ -162,20 +140,77 @@ impl Work<'_> {
         let most = usize::try_from(config.max_tasks_per_night).unwrap_or(usize::MAX);
         choose_tasks(tasks, terms.as_ref(), most)
     }
+
+    /// What the first round of a night that a person answers saw; `None` in that round, and in all other nights.
+    async fn pinned<T: DeserializeOwned>(&self, what: Pinned) -> Result<Option<T>, NightFailure> {
+        let Some(handoff) = self.plan.handoff.clone() else { return Ok(None) };
+        let value = beside("read what is pinned", move || handoff.pinned(what)).await??;
+        let damaged = |err: serde_json::Error| NightFailure::Handoff(self.damaged(what, &err));
+        value.map(serde_json::from_value).transpose().map_err(damaged)
+    }
+
+    async fn pin(&self, what: Pinned, value: &impl Serialize) -> Result<(), NightFailure> {
+        let Some(handoff) = self.plan.handoff.clone() else { return Ok(()) };
+        let value = serde_json::to_value(value).map_err(|err| self.damaged(what, &err))?;
+        Ok(beside("pin the sessions", move || handoff.pin(what, &value)).await??)
+    }
+
+    fn damaged(&self, what: Pinned, err: &serde_json::Error) -> HandoffError {
+        let dir = self.plan.handoff.as_ref().map(|handoff| handoff.dir().to_owned());
+        let path = dir.unwrap_or_default().join(what.file_name());
+        HandoffError::Damaged { path, reason: err.to_string() }
+    }
 }
 
-/// Sessions none of whose tasks are treated tonight come again with the next harvest.
-fn wait_for_untreated(found: &mut Harvest, chosen: &ChosenTasks) {
-    let is_treated = |digest: &SessionDigest| {
-        chosen.tasks.iter().any(|task| task.source_sessions.contains(&digest.session_id))
+/// Tasks of a file go to models and into logs as sessions do.
+fn given(tasks: &[TaskRecord]) -> Gathered {
+    let clean: Vec<TaskRecord> = tasks.iter().map(TaskRecord::redacted).collect();
+    let n_masked = tasks.iter().zip(&clean).filter(|(given, clean)| given != clean).count();
+    let note = format!("secrets in {n_masked} given tasks were masked");
+    let notes = Some(note).filter(|_| n_masked > 0).into_iter().collect();
+    Gathered { tasks: clean, harvest: None, waiting: Vec::new(), n_sessions: 0, notes }
+}
+
+fn left_words(chosen: &ChosenTasks) -> Vec<String> {
+    let mut words = Vec::new();
+    if !chosen.over_limit.is_empty() {
+        let n = chosen.over_limit.len();
+        words.push(format!(
+            "{n} tasks were left for another night: there are more than a night takes"
+        ));
+    }
+    if !chosen.off_target.is_empty() {
+        let n = chosen.off_target.len();
+        words.push(format!("{n} tasks were left out: the target skill is not about them"));
+    }
+    words
+}
+
+/// Sessions of which only tasks beyond the limit are left come again with the next harvest. Tasks of other sessions are
+/// given back: they wait by themselves, since a session that came again would bring its treated tasks as well.
+fn wait_for_untreated(found: &mut Harvest, chosen: &ChosenTasks) -> Vec<TaskRecord> {
+    let has = |tasks: &[TaskRecord], digest: &SessionDigest| {
+        tasks.iter().any(|task| task.source_sessions.contains(&digest.session_id))
     };
-    let is_left = |digest: &SessionDigest| {
-        chosen.left_out.iter().any(|task| task.source_sessions.contains(&digest.session_id))
+    let again: Vec<SessionDigest> = found
+        .digests
+        .iter()
+        .filter(|digest| has(&chosen.over_limit, digest) && !has(&chosen.tasks, digest))
+        .filter(|digest| digest.source.is_some())
+        .cloned()
+        .collect();
+    for digest in &again {
+        wait(found, digest);
+    }
+    let comes_again = |task: &&TaskRecord| {
+        again.iter().any(|digest| task.source_sessions.contains(&digest.session_id))
     };
-    for digest in found.digests.iter().filter(|digest| is_left(digest) && !is_treated(digest)) {
-        if let Some(source) = digest.source {
-            found.state.wait(source, &digest.raw_path);
-        }
+    chosen.over_limit.iter().filter(|task| !comes_again(task)).cloned().collect()
+}
+
+fn wait(found: &mut Harvest, digest: &SessionDigest) {
+    if let Some(source) = digest.source {
+        found.state.wait(source, &digest.raw_path);
     }
 }
 
@@ -188,11 +223,4 @@ fn windowed(asked: &HarvestOptions, last_ms: Option<u64>, now_ms: u64) -> Harves
         options.since = Some(last.hours_before(asked.lookback_hours));
     }
     options
-}
-
-fn ends_night(error: &BackendError) -> bool {
-    !matches!(
-        error,
-        BackendError::Failed { .. } | BackendError::Unusable(_) | BackendError::Unsupported(_)
-    )
 }

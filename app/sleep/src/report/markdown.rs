@@ -42,7 +42,7 @@ pub fn report_md(report: &SleepReport, heading: &ReportHeading<'_>) -> String {
             let _ = writeln!(out, "- {}", escaped(note));
         }
     }
-    out.push_str("\n---\nNothing that is live has changed. Adopt or reject this night after a look at the edits.\n");
+    out.push_str("\n---\nWritten before anything of this night was adopted; what was adopted since, by whom, is in the night's receipts.\n");
     out
 }
 

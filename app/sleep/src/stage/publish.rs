@@ -162,9 +162,10 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
+    /// All of it quotes a person's sessions and documents.
     fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), PublishError> {
         let path = self.dir.join(name);
-        live_file::replace(&path, bytes, Mode::New)
+        live_file::replace(&path, bytes, Mode::Private)
             .map_err(|reason| PublishError::Io { path: path.clone(), reason })?;
         self.written.push(path);
         Ok(())

@@ -68,7 +68,7 @@ pub fn reserve(project: &Path, at_ms: u64) -> io::Result<Reserved> {
     for nth in 1..10_000u32 {
         let name = if nth == 1 { stamp.clone() } else { format!("{stamp}-{nth}") };
         let dir = root.join(name);
-        match fs::create_dir(&dir) {
+        match create_private(&dir) {
             Ok(()) => {
                 return Ok(Reserved { project: project.to_owned(), dir: dir.canonicalize()? });
             }
@@ -80,7 +80,7 @@ pub fn reserve(project: &Path, at_ms: u64) -> io::Result<Reserved> {
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
+    match create_private(folder) {
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
         other => other?,
     }
@@ -88,6 +88,14 @@ fn make_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(format!("{} is no folder of its own", folder.display())))
+}
+
+/// A folder that only its owner may look into: what lies in it quotes a person's sessions.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 fn ignore_in_git(folder: &Path) -> io::Result<()> {

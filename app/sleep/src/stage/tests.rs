@@ -380,3 +380,20 @@ fn nights_of_older_releases_are_listed_and_say_why_they_cannot_be_adopted() {
     assert!(matches!(nights[0].manifest, Err(ManifestError::Version)));
     assert_eq!(nights[0].report.as_ref().unwrap().night, 4);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_a_night_lays_aside_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let memory = world.file("project/CLAUDE.md", "# M\n");
+    let doc = ProposedDoc { pinned: pin(Role::Memory, &memory), text: "# M\n\nx\n".to_owned() };
+    let dir = world.publish(vec![doc]).unwrap().dir;
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&dir), 0o700);
+    let names = names(&dir);
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        assert_eq!(mode(&dir.join(&name)), 0o600, "{name}");
+    }
+}

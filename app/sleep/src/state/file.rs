@@ -3,15 +3,21 @@
 use super::State;
 use crate::adopt::live_file::{self, LiveFile, Mode};
 use skillopt_domain::hash::Sha256Hex;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// `state.json` of a state folder.
 #[derive(Clone, Debug)]
 pub struct StateFile {
     path: PathBuf,
+    lock_tries: u32,
 }
+
+/// A change takes milliseconds: whoever holds the lock for ten seconds hangs.
+const LOCK_TRIES: u32 = 500;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why the state cannot be used. The file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +43,12 @@ pub enum StateError {
         /// Its version.
         version: u32,
     },
+    /// Another process holds its lock.
+    #[error("{} is being changed by another process, which does not come to its end", .path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file system refused.
     #[error("cannot {action} {}: {reason}", .path.display())]
     Io {
@@ -53,7 +65,7 @@ impl StateFile {
     /// The state in this folder, whether it is there or not.
     #[must_use]
     pub fn new(state_dir: &Path) -> Self {
-        Self { path: state_dir.join("state.json") }
+        Self { path: state_dir.join("state.json"), lock_tries: LOCK_TRIES }
     }
 
     /// The file.
@@ -79,7 +91,8 @@ impl StateFile {
         Ok(state)
     }
 
-    /// Changes the state: reads it, changes it and writes it, while no other process of ours does.
+    /// Changes the state: reads it, changes it and writes it, while no other process of ours does. Blocks, some seconds
+    /// at most.
     ///
     /// # Errors
     /// [`StateError`]; the file is as it was then.
@@ -88,13 +101,24 @@ impl StateFile {
         fs::create_dir_all(folder).map_err(|reason| self.io("make the folder of", reason))?;
         // A file of its own: the state is replaced, and a lock on it would go with the old file. The lock ends with
         // the process.
-        let lock = File::create(self.path.with_added_extension("lock"))
-            .and_then(|file| file.lock().map(|()| file));
-        let _held = lock.map_err(|reason| self.io("lock", reason))?;
+        let file = File::create(self.path.with_added_extension("lock"));
+        let file = file.map_err(|reason| self.io("lock", reason))?;
+        self.wait_for(&file)?;
         let mut state = self.read()?;
         let answer = change(&mut state);
         self.write(&state)?;
         Ok(answer)
+    }
+
+    fn wait_for(&self, lock: &File) -> Result<(), StateError> {
+        for _ in 0..self.lock_tries {
+            match lock.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::Error(reason)) => return Err(self.io("lock", reason)),
+            }
+        }
+        Err(StateError::Busy { path: self.path.clone() })
     }
 
     fn write(&self, state: &State) -> Result<(), StateError> {
@@ -121,5 +145,22 @@ impl StateFile {
                 StateError::Io { action: "copy the damaged", path: self.path.clone(), reason: err }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_another_process_never_lets_go_is_an_error_and_no_wait_without_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = StateFile { lock_tries: 1, ..StateFile::new(dir.path()) };
+        let held = File::create(file.path().with_added_extension("lock")).unwrap();
+        held.lock().unwrap();
+        let err = file.update(|state| state.begin_night("/p")).unwrap_err();
+        assert!(matches!(err, StateError::Busy { .. }), "{err}");
+        drop(held);
+        file.update(|state| state.begin_night("/p")).unwrap();
     }
 }

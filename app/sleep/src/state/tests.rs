@@ -96,6 +96,10 @@ fn f37_nights_cursors_and_models_are_kept_by_project() {
     state.set_harvest_cursor("/a", json!({"x": 1}));
     assert_eq!(state.harvest_cursor("/a"), json!({"x": 1}));
     assert_eq!(state.harvest_cursor("/b"), Value::Null);
+    state.set_waiting_tasks("/a", vec![task("t", "wait")]);
+    let read: State = serde_json::from_value(json!(state)).unwrap();
+    assert_eq!(read.waiting_tasks("/a"), [task("t", "wait")]);
+    assert!(read.waiting_tasks("/b").is_empty());
     assert_eq!(state.note_model("/a", "one"), None);
     assert_eq!(state.note_model("/b", "two"), None, "another project");
     let change = state.note_model("/a", "two").unwrap();

@@ -104,6 +104,12 @@ fn what_is_written_is_read_again() {
     assert_eq!(read_tasks_file(&path, choice()).expect("read").file, file);
     let names: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
     assert_eq!(names.len(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = path.metadata().expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "it quotes sessions");
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(crate) struct CommonArgs {
     /// Sessions of this project, or of all.
     #[arg(long, value_enum)]
     pub(crate) scope: Option<ScopeArg>,
-    /// Who answers: mock, claude, codex, copilot, cursor, pi, opencode, handoff, azure_openai, or a backend of `train`.
+    /// Who answers: mock, claude, codex, copilot, cursor, pi, opencode, handoff, `azure_openai`, or a backend of `train`.
     #[arg(long, value_name = "NAME")]
     pub(crate) backend: Option<String>,
     /// The model of the backend.
@@ -99,7 +99,7 @@ pub(crate) struct CommonArgs {
     /// Pi's folder, in place of ~/.pi.
     #[arg(long, value_name = "DIR")]
     pub(crate) pi_home: Option<PathBuf>,
-    /// Whose sessions: claude, codex, copilot, copilot_cli, cursor, pi, opencode, devin, or auto for all of them.
+    /// Whose sessions: claude, codex, copilot, `copilot_cli`, cursor, pi, opencode, devin, or auto for all of them.
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
     /// VS Code's `workspaceStorage`.

@@ -62,7 +62,7 @@ fn status_json(
 ) -> Value {
     let history = state.history_of(&setup.project());
     let tail: Vec<_> = history.iter().rev().take(5).rev().collect();
-    let rows = night.map(|night| skills_of(night)).unwrap_or_default();
+    let rows = night.map(skills_of).unwrap_or_default();
     let has_managed =
         night.and_then(|night| night.manifest.as_ref().ok()).is_some_and(|manifest| {
             manifest.rows.iter().any(|row| matches!(row.role, Role::ManagedSkill | Role::Memory))

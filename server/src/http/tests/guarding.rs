@@ -6,8 +6,8 @@ use axum::http::{Method, Request, Uri, Version, header};
 use rstest::rstest;
 use serde_json::json;
 
-const ROUTES: [&str; 5] =
-    ["/", "/runs/some/curves", "/api/v1/about", "/api/v1/stream", "/api/v1/openapi.json"];
+const ROUTES: [&str; 6] =
+    ["/", "/runs/some/curves", "/api/v1/about", "/api/v1/stream", "/api/v1/openapi.json", "/mcp"];
 
 #[rstest]
 #[case(Some("evil.example"))]
@@ -124,7 +124,9 @@ async fn c70_writes_come_from_our_own_pages_or_from_programs(
 #[tokio::test]
 async fn c70_api_data_is_not_read_by_foreign_pages_but_links_to_the_page_work() {
     let world = World::new().await;
-    for (route, status) in [("/api/v1/runs", 403), ("/api/v1/stream", 403), ("/", 503)] {
+    for (route, status) in
+        [("/api/v1/runs", 403), ("/api/v1/stream", 403), ("/mcp", 403), ("/", 503)]
+    {
         let mut request = get(route);
         request.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
         assert_eq!(world.answer(request).await.status, status, "{route}");

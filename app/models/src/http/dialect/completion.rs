@@ -50,7 +50,7 @@ pub(super) fn completion(
     }
     answer(text, reasoned, ending, !tool_calls.is_empty())
         .map(|(text, finish)| Completion { text, finish, usage, tool_calls, first_token: None })
-        .map_err(|failure| Failure { billed: usage, ..failure })
+        .map_err(|failure| Failure { billed: usage.map(Box::new), ..failure })
 }
 
 fn answer(

@@ -1,0 +1,121 @@
+//! What a night lays aside: documents, report, diagnostics, tasks, and what earlier nights laid aside of edits that lost.
+
+use crate::config::Config;
+use crate::night::work::Decided;
+use crate::night::{NightPlan, is_gated};
+use crate::redact::redact_json;
+use crate::report::{ReportHeading, report_md};
+use crate::stage::{Pinned, Proposal, ProposedDoc, Published, Role};
+use crate::task::TaskRecord;
+use serde_json::{Value, json};
+use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::report::SleepReport;
+use std::path::Path;
+
+/// Nights whose rejected edits the optimizer is shown.
+const NIGHTS_OF_REJECTIONS: usize = 5;
+
+/// Edits that lost in the last nights of the project, the oldest first.
+pub(in crate::night) fn rejected_before(project: &Path) -> Vec<EditRecord> {
+    let nights = crate::stage::nights(project).unwrap_or_default();
+    let reports = nights.into_iter().take(NIGHTS_OF_REJECTIONS).filter_map(|night| night.report);
+    let mut edits: Vec<Vec<EditRecord>> = reports.map(|report| report.rejected_edits).collect();
+    edits.reverse();
+    edits.concat()
+}
+
+/// `report` has no secrets in it.
+pub(super) fn proposal<'a>(
+    plan: &NightPlan,
+    report: &'a SleepReport,
+    decided: &Decided,
+) -> Proposal<'a> {
+    let heading =
+        ReportHeading { backend: plan.config.backend.as_str(), gated: is_gated(&plan.config) };
+    Proposal {
+        report_md: report_md(report, &heading),
+        diagnostics: diagnostics(plan, report, decided),
+        report,
+        docs: proposed(decided, report),
+        skill_roots: plan.skill_roots.clone(),
+        live_skill_path: plan.config.managed_skill_path(),
+        live_memory_path: plan.config.memory_path(),
+    }
+}
+
+/// All documents that changed and may be adopted. What was rejected is in the report only.
+fn proposed(decided: &Decided, report: &SleepReport) -> Vec<ProposedDoc> {
+    let mut docs = Vec::new();
+    let mut add = |pinned: &Pinned, text: &Option<String>| {
+        if let Some(text) = text {
+            docs.push(ProposedDoc { pinned: pinned.clone(), text: text.clone() });
+        }
+    };
+    if report.accepted {
+        add(&decided.documents.skill, &decided.outcome.new_skill);
+        if let Some(memory) = &decided.documents.memory {
+            add(memory, &decided.outcome.new_memory);
+        }
+    }
+    for group in decided.groups.iter().filter(|group| group.report.accepted) {
+        let name = &group.report.skill_name;
+        let pinned = decided.group_skills.iter().find(|pinned| is_skill(pinned, name));
+        if let (Some(pinned), Some(outcome)) = (pinned, &group.outcome) {
+            add(pinned, &outcome.new_skill);
+        }
+    }
+    docs
+}
+
+fn is_skill(pinned: &Pinned, name: &str) -> bool {
+    matches!(&pinned.role, Role::Skill(skill) if skill.as_str() == name)
+}
+
+/// Skills of their own that have a proposal.
+pub(super) fn own_names(published: &Published) -> Vec<String> {
+    let name = |role: &Role| match role {
+        Role::Skill(name) => Some(name.as_str().to_owned()),
+        Role::ManagedSkill | Role::Memory => None,
+    };
+    published.manifest.rows.iter().filter_map(|row| name(&row.role)).collect()
+}
+
+fn diagnostics(plan: &NightPlan, report: &SleepReport, decided: &Decided) -> Value {
+    let Config { backend, opencode_tool_replay, gate_mode, gate_no_regression, .. } = &plan.config;
+    let outcome = &decided.outcome;
+    json!({
+        "night": report.night,
+        "backend": backend.as_str(),
+        "opencode_tool_replay": opencode_tool_replay,
+        "gate_mode": gate_mode,
+        "gate_no_regression": gate_no_regression,
+        "n_tasks": report.n_tasks,
+        "baseline": report.baseline_score,
+        "candidate": report.candidate_score,
+        "accepted": report.accepted,
+        "gate_action": report.gate_action,
+        "holdout_leaked": report.holdout_leaked,
+        "n_applied_edits": outcome.applied_edits.len(),
+        "n_rejected_edits": outcome.rejected_edits.len(),
+        "n_unmatched_edits": outcome.unmatched_edits.len(),
+        "reflect_raw_head": outcome.reflect_raw.chars().take(1200).collect::<String>(),
+        "holdout_detail": outcome.holdout_detail,
+        "gate_trials": outcome.gate_trials,
+    })
+}
+
+pub(super) fn redacted(value: &Value) -> Value {
+    let mut value = value.clone();
+    redact_json(&mut value);
+    value
+}
+
+/// The night's tasks beside its proposal, for people who look at them later. Best effort: they are evidence, no part
+/// of the proposal.
+pub(super) fn write_tasks(dir: &Path, tasks: &[TaskRecord]) {
+    let mut value = json!(tasks);
+    redact_json(&mut value);
+    let bytes = format!("{value:#}\n");
+    let mode = crate::adopt::live_file::Mode::Private;
+    let _ = crate::adopt::live_file::replace(&dir.join("tasks.json"), bytes.as_bytes(), mode);
+}

@@ -1,0 +1,73 @@
+//! Nights that a person answers, round by round.
+
+use super::*;
+use crate::handoff::HandoffModel;
+use crate::harvest::{HarvestState, harvest};
+use std::collections::BTreeSet;
+
+#[tokio::test]
+async fn later_rounds_ask_the_same_whatever_sessions_are_new_by_then() {
+    let mut world = World::new().with("max_cost_usd_per_night", json!(1.0));
+    let handoff =
+        Handoff::new(world.path("project/.skillopt-sleep-handoff"), Arc::new(str::to_owned));
+    world.handoff = Some(handoff.clone());
+    world.session("first", &["Write a letter to Ann", "Write a poem on the sea"]);
+    let mut asked = BTreeSet::new();
+    let mut n_rounds = 0;
+    let result = loop {
+        n_rounds += 1;
+        assert!(n_rounds < 20, "the night never ends");
+        let model = Arc::new(HandoffModel::new(handoff.clone()));
+        match world.run(world.capped(model, None)).await {
+            Ok(result) => break result,
+            Err(failure) => assert!(failure.is_pending(), "{failure}"),
+        }
+        handoff.flush().unwrap();
+        for pending in handoff.pending().unwrap() {
+            assert!(asked.insert(pending.id.clone()), "nothing is asked twice");
+            assert!(!pending.prompt.contains("zebra"), "{}", pending.prompt);
+            handoff.answer(&pending.id, &by_hand(&pending.prompt)).unwrap();
+        }
+        world.session(&format!("late{n_rounds}"), &[&format!("Write a zebra letter {n_rounds}")]);
+    };
+    assert!(n_rounds > 2, "{n_rounds}");
+    assert!(result.tasks.iter().all(|task| task.source_sessions == ["first"]));
+    let report = &result.report;
+    assert_eq!((report.cost_usd_micros, report.n_sessions), (None, 1), "nobody knows the price");
+    assert!(
+        report.notes.iter().any(|note| note.contains("the cap in money")),
+        "{:?}",
+        report.notes
+    );
+
+    let state = StateFile::new(&world.path("home/.skillopt-sleep")).read().unwrap();
+    let cursor = state.harvest_cursor(&world.project());
+    let known: HarvestState = serde_json::from_value(cursor).unwrap();
+    let TaskSource::Harvest(options) = world.plan().tasks else { panic!("it harvests") };
+    let next: BTreeSet<String> =
+        harvest(&options, &known).digests.into_iter().map(|digest| digest.session_id).collect();
+    assert_eq!(next.len(), n_rounds - 1, "{next:?}");
+    assert!(!next.contains("first"));
+}
+
+#[tokio::test]
+async fn pins_that_cannot_be_understood_are_told() {
+    let mut world = World::new();
+    let handoff =
+        Handoff::new(world.path("project/.skillopt-sleep-handoff"), Arc::new(str::to_owned));
+    handoff.pin(crate::handoff::Pinned::Tasks, &json!([1])).unwrap();
+    world.handoff = Some(handoff);
+    let failure = world.run(Answerers::Mock).await.unwrap_err();
+    assert!(failure.to_string().contains("tasks.json cannot be understood"), "{failure}");
+    world.left_nothing();
+}
+
+fn by_hand(prompt: &str) -> String {
+    let purpose = match prompt {
+        prompt if prompt.lines().any(|line| line.starts_with("| (1) ")) => Purpose::Mine,
+        prompt if prompt.contains("\"edits\"") => Purpose::Reflect,
+        _ => Purpose::Qa,
+    };
+    let message = skillopt_engine::ports::Message::user(prompt);
+    answer(&ChatRequest::new(purpose, "night", vec![message]))
+}
