@@ -139,6 +139,7 @@ impl Nights {
             prompts: setup.prompts.clone(),
             skill_roots: setup.skill_roots.clone(),
             places: places(&setup),
+            handoff: handoff.clone(),
             actor: command.actor.clone(),
         };
         let id = NightId::parse(&uuid::Uuid::now_v7().to_string()).expect("a UUID is a night id");
@@ -194,10 +195,10 @@ impl Nights {
         match self.hosting.store().end_night(&id, &end).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(night.id = %id, "the row of the night is not its own any more")
+                tracing::warn!(night.id = %id, "the row of the night is not its own any more");
             }
             Err(err) => {
-                tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}")
+                tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}");
             }
         }
         if let Ok(result) = &done {
