@@ -194,10 +194,10 @@ impl Nights {
         match self.hosting.store().end_night(&id, &end).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(night.id = %id, "the row of the night is not its own any more")
+                tracing::warn!(night.id = %id, "the row of the night is not its own any more");
             }
             Err(err) => {
-                tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}")
+                tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}");
             }
         }
         if let Ok(result) = &done {
