@@ -50,6 +50,25 @@ async fn secrets_in_words_of_models_are_masked_in_reports_and_documents_stay_as_
     assert!(proposed.starts_with(&live), "{proposed}");
 }
 
+#[tokio::test]
+async fn secrets_that_the_miner_writes_are_not_remembered() {
+    let world = World::new().with("max_tasks_per_night", json!(1));
+    world.session("one", &["Write a letter to Ann"]);
+    let voice = Voice::new(|request| match request.purpose {
+        Purpose::Mine => {
+            let checks = json!([{"op": "contains", "arg": "kind regards"}]);
+            let task =
+                |to: &str| json!({"intent": format!("Write to {to} {SECRET}"), "checks": checks});
+            Ok(reply(&json!([task("Ann"), task("Bob")]).to_string()))
+        }
+        _ => Ok(reply(&answer(request))),
+    });
+    world.run(world.models(&voice)).await.unwrap();
+    let state = StateFile::new(&world.path("home/.skillopt-sleep")).read().unwrap();
+    assert_eq!((state.archive().len(), state.waiting_tasks(&world.project()).len()), (1, 1));
+    assert!(!fs::read_to_string(world.state_file()).unwrap().contains(SECRET));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn everything_of_a_night_is_for_its_owner_alone() {
