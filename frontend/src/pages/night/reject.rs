@@ -48,8 +48,9 @@ fn Reason(night: NightState, is_asked: RwSignal<bool>) -> impl IntoView {
         }
         let reason = reason.get_untracked().trim().to_owned();
         let id = night.id();
-        let deciding: Deciding =
-            Box::pin(async move { api::reject_night(&id, &NightRejection { reason }).await });
+        let deciding: Deciding = Box::pin(async move {
+            api::reject_night(&id, &NightRejection { reason, ..NightRejection::default() }).await
+        });
         night.decide("The proposal was not rejected.", deciding);
     };
     let typed = move |event| reason.set(event_target_value(&event));
