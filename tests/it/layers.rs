@@ -27,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Technologies that one crate alone may name.
-const OWNERS: [(&str, &str); 7] = [
+const OWNERS: [(&str, &str); 8] = [
     ("sqlx", "skillopt-store"),
     // Reads the databases of other programs; ours is sqlx's.
     ("rusqlite", "skillopt-sleep"),

@@ -26,6 +26,7 @@ fn result(dir: &Path, adopted: Vec<Receipt>) -> NightResult {
         staged_skills: Vec::new(),
         adopted,
         not_adopted: String::new(),
+        state_failure: String::new(),
     }
 }
 
