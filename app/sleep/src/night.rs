@@ -93,16 +93,8 @@ impl Begun {
         let number = state.clone().begin_night(&project.display().to_string());
         // Whatever an adoption would refuse is refused before a model is called.
         let documents = Documents::read(plan)?;
-        let place = Place::make(plan, clock.now_ms())?;
-        match place.evidence(plan, clock) {
-            Ok(evidence) => {
-                Ok(Self { lock, state_file, state, number, documents, place, evidence })
-            }
-            Err(failure) => {
-                place.give_up();
-                Err(failure)
-            }
-        }
+        let (place, evidence) = Place::make(plan, clock.now_ms())?.with_evidence(plan, clock)?;
+        Ok(Self { lock, state_file, state, number, documents, place, evidence })
     }
 }
 

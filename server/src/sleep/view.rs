@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn report(trials: serde_json::Value) -> SleepReport {
+    fn report(trials: &[&serde_json::Value]) -> SleepReport {
         serde_json::from_value(json!({"night": 1, "gate_trials": trials})).unwrap()
     }
 
@@ -312,9 +312,9 @@ mod tests {
     fn a_task_is_shown_with_the_live_documents_and_with_what_was_proven_at_the_end() {
         let trials = [trial("skill", true, 0.0, 0.5), trial("memory", true, 0.5, 0.75)];
         let [skill, memory] = trials;
-        let won = report(json!([skill, memory, trial("final", true, 0.0, 0.7)]));
+        let won = report(&[&skill, &memory, &trial("final", true, 0.0, 0.7)]);
         assert_eq!(scores_of("t", &won), (Some(0.0), Some(0.7)));
-        let lost = report(json!([skill, memory, trial("final", false, 0.0, 0.1)]));
+        let lost = report(&[&skill, &memory, &trial("final", false, 0.0, 0.1)]);
         assert_eq!(scores_of("t", &lost), (Some(0.0), None), "nothing is proposed");
         assert_eq!(scores_of("other", &won), (None, None));
     }

@@ -33,7 +33,22 @@ impl Place {
         Ok(Self::Log(log))
     }
 
-    pub(super) fn evidence(
+    /// The place with its log, or nothing of it.
+    pub(super) fn with_evidence(
+        self,
+        plan: &NightPlan,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<(Self, Arc<Evidence>), NightFailure> {
+        match self.evidence(plan, clock) {
+            Ok(evidence) => Ok((self, evidence)),
+            Err(failure) => {
+                self.give_up();
+                Err(failure)
+            }
+        }
+    }
+
+    fn evidence(
         &self,
         plan: &NightPlan,
         clock: &Arc<dyn Clock>,

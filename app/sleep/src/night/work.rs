@@ -59,7 +59,6 @@ impl Work<'_> {
             project: self.project(),
             started_at: crate::instant::utc_text(self.clock.now_ms()),
             gate_no_regression: config.gate_no_regression,
-            notes: self.model_change().into_iter().collect(),
             ..SleepReport::default()
         };
         let fields = json!({"night": number, "project": report.project, "config": config});
@@ -70,7 +69,7 @@ impl Work<'_> {
         }
         report.n_sessions = gathered.n_sessions;
         report.n_tasks = crate::replay::count(gathered.tasks.len());
-        report.notes.extend(gathered.notes.iter().cloned());
+        report.notes.extend(gathered.notes.iter().cloned().chain(self.model_change()));
         let decided = match gathered.tasks.is_empty() {
             true => {
                 "no tasks were found".clone_into(&mut report.no_edits_reason);

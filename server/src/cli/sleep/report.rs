@@ -39,6 +39,8 @@ pub(super) fn night_json(result: &NightResult, tasks_file: Option<(&Path, bool)>
         "staging_dir": result.staging.as_deref().unwrap_or(Path::new("")),
         "staged_skills": result.staged_skills,
         "adopted": adopted,
+        "not_adopted": result.not_adopted,
+        "state_failure": result.state_failure,
     });
     if let Some(harvest) = &result.harvest {
         value["sources"] = json!(harvest.sources);
@@ -79,6 +81,9 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
         output.line(&format!("no edits: {}", one_line(&report.no_edits_reason)));
     }
     report.notes.iter().for_each(|note| output.line(&format!("note: {}", one_line(note))));
+    if !result.state_failure.is_empty() {
+        output.error(&result.state_failure);
+    }
     match &result.staging {
         Some(dir) if result.adopted.is_empty() => {
             output.line(&format!("staged: {}", dir.display()));

@@ -89,11 +89,27 @@ fn a_night_that_cannot_write_its_log_leaves_no_folder() {
     let plan = world.plan();
     let place = Place::make(&plan, 0).unwrap();
     let Place::Staging(reserved) = &place else { panic!("a night has a folder") };
-    // The log's name is taken, and the next night gets the folder's name with a number.
+    // The log's name is taken.
     fs::create_dir_all(reserved.dir().join("evidence.jsonl")).unwrap();
-    assert!(place.evidence(&plan, &world.clock).is_err());
-    place.give_up();
+    assert!(place.with_evidence(&plan, &world.clock).is_err());
     assert!(world.nights().is_empty());
+}
+
+#[tokio::test]
+async fn signs_of_life_go_on_while_a_night_waits_for_the_state() {
+    let world = World::new().given(exacts());
+    let lock = world.state_file().with_added_extension("lock");
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    let held = fs::File::create(&lock).unwrap();
+    held.lock().unwrap();
+    let life = async {
+        while world.nights().iter().all(|night| night.published_ms.is_none()) {
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+    };
+    let (done, ()) = tokio::join!(world.run(Answerers::Mock), life);
+    assert_eq!(done.unwrap().state_failure, "", "the night waited, and this thread did not");
 }
 
 #[tokio::test]
