@@ -46,6 +46,9 @@ pub(super) fn night_json(result: &NightResult, tasks_file: Option<(&Path, bool)>
         value["sources"] = json!(harvest.sources);
         value["digests"] = json!(harvest.digests);
     }
+    if !result.state_failure.is_empty() {
+        value["state_failure"] = json!(result.state_failure);
+    }
     value["tasks"] = json!(result.tasks);
     if let Some((path, reviewed)) = tasks_file {
         value["tasks_file"] = json!(path);
@@ -98,6 +101,13 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
     }
     for receipt in &result.adopted {
         output.line(&format!("adopted: {}", receipt.live_path.display()));
+    }
+    if let Some(dir) = result.staging.as_ref().filter(|_| !result.state_failure.is_empty()) {
+        output.note(&format!(
+            "warning: {}; the history does not know this night: name it with --staging {}",
+            one_line(&result.state_failure),
+            dir.display()
+        ));
     }
 }
 
