@@ -18,6 +18,7 @@ use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
     Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
 };
+use skillopt_sleep::redact::redact;
 use skillopt_sleep::split::Fractions;
 use skillopt_sleep::tasks_file::{LoadedTasks, SplitChoice, TasksFileError, read_tasks_file};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
@@ -434,7 +435,8 @@ fn end_of(
                 NightRunError::Night(failure) if failure.is_capped() => NightTransition::Cap,
                 _ => NightTransition::Fail,
             };
-            end.detail = failure.to_string();
+            // A provider may have quoted what it was sent.
+            end.detail = redact(&failure.to_string()).text;
         }
     }
     end
