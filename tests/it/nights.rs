@@ -402,6 +402,7 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
         path,
         "--json",
         "--cfg-options",
+        "model.send_skillopt_headers=true",
         &address,
     ];
     let refused = house.sleep(&words)?;

@@ -141,7 +141,6 @@ impl Nights {
             prompts: setup.prompts.clone(),
             skill_roots: setup.skill_roots.clone(),
             places: places(&setup),
-            handoff: handoff.clone(),
             actor: command.actor.clone(),
         };
         let id = NightId::parse(&uuid::Uuid::now_v7().to_string()).expect("a UUID is a night id");
