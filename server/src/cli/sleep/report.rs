@@ -46,9 +46,6 @@ pub(super) fn night_json(result: &NightResult, tasks_file: Option<(&Path, bool)>
         value["sources"] = json!(harvest.sources);
         value["digests"] = json!(harvest.digests);
     }
-    if !result.state_failure.is_empty() {
-        value["state_failure"] = json!(result.state_failure);
-    }
     value["tasks"] = json!(result.tasks);
     if let Some((path, reviewed)) = tasks_file {
         value["tasks_file"] = json!(path);
@@ -82,7 +79,10 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
     }
     report.notes.iter().for_each(|note| output.line(&format!("note: {}", one_line(note))));
     if !result.state_failure.is_empty() {
-        output.error(&result.state_failure);
+        output.error(&format!(
+            "{}; the history does not know this night: name it with --staging",
+            one_line(&result.state_failure)
+        ));
     }
     match &result.staging {
         Some(dir) if result.adopted.is_empty() => {
@@ -101,13 +101,6 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
     }
     for receipt in &result.adopted {
         output.line(&format!("adopted: {}", receipt.live_path.display()));
-    }
-    if let Some(dir) = result.staging.as_ref().filter(|_| !result.state_failure.is_empty()) {
-        output.note(&format!(
-            "warning: {}; the history does not know this night: name it with --staging {}",
-            one_line(&result.state_failure),
-            dir.display()
-        ));
     }
 }
 
