@@ -29,6 +29,7 @@ mod train;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use output::Output;
+use skillopt_domain::own_call;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -105,6 +106,11 @@ pub fn check_arguments<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<(
 
 async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
     let data_dir = cli.data_dir();
+    if cli.command.asks_models() && std::env::var_os(own_call::VARIABLE).is_some() {
+        // A hook of an agent that works for us would spend, and learn, inside of what is learned from.
+        output.error("this agent works for a SkillOpt run; it starts no other one");
+        return Exit::Failed;
+    }
     let done = match cli.command {
         Command::Serve(args) => serve::run(args, &data_dir, output).await,
         Command::Train(args) => train::run(args, &data_dir, output).await,

@@ -466,3 +466,19 @@ fn answer_all(dir: &Path) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn c06_a_hook_inside_of_our_own_call_starts_no_night() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    for words in [["run"], ["dry-run"]] {
+        let mut command = command(&house.dir.path().join("data"));
+        command.env("HOME", house.home()).env(skillopt_domain::own_call::VARIABLE, "x");
+        command.arg("sleep").args(words).arg("--project").arg(house.project());
+        let said: Said = command.output().context("running skillopt")?.into();
+        assert_eq!(said.code, 1, "{}", said.out);
+        ensure!(said.err.contains("works for a SkillOpt run"), "{}", said.err);
+    }
+    ensure!(!house.project().join(".skillopt-sleep").exists(), "nothing was begun");
+    Ok(())
+}

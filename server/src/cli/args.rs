@@ -2,7 +2,7 @@
 
 use super::config_args::ConfigArgs;
 use super::keys_args::KeysArgs;
-use super::sleep::args::SleepArgs;
+use super::sleep::args::{SleepArgs, SleepCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillopt_domain::config::UpdateMode;
 use skillopt_engine::splits::SplitName;
@@ -66,6 +66,19 @@ pub(super) enum Command {
     Mcp(McpArgs),
     /// Learn from this machine's own sessions with coding agents, a night at a time.
     Sleep(Box<SleepArgs>),
+}
+
+impl Command {
+    /// It starts a run or a night.
+    pub(super) fn asks_models(&self) -> bool {
+        match self {
+            Self::Train(_) | Self::Eval(_) => true,
+            Self::Sleep(args) => {
+                matches!(args.command, SleepCommand::Run(_) | SleepCommand::DryRun(_))
+            }
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

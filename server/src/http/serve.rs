@@ -7,6 +7,7 @@ use super::state::{AppState, HostRules, Parts};
 use crate::adopt::{AdoptError, AdoptRoots, Adopter};
 use crate::host::Hosting;
 use crate::live::Live;
+use crate::mcp::OwnProgram;
 use crate::sleep::Nights;
 use crate::supervisor::Supervisor;
 use skillopt_store::StoreFailure;
@@ -110,6 +111,7 @@ pub async fn serve(
     let state = assemble(&options, hosting, hosts, &stop).await?;
     state.adopter.recover().await.map_err(ServeError::Recovery)?;
     let (supervisor, nights) = (state.supervisor.clone(), state.nights.clone());
+    let commands = state.commands.clone();
     let (live, adopter) = (state.live.clone(), state.adopter.clone());
     on_ready(&url);
 
@@ -127,7 +129,7 @@ pub async fn serve(
     };
     let runs = async {
         stop.cancelled().await;
-        tokio::join!(supervisor.shut_down(DRAIN), nights.shut_down(DRAIN));
+        tokio::join!(supervisor.shut_down(DRAIN), nights.shut_down(DRAIN), commands.close());
     };
     let (result, (), ()) = tokio::join!(served, supervisor.watch(), runs);
     adopter.close().await;
@@ -233,6 +235,7 @@ async fn assemble(
         adopter: Adopter::new(store.clone(), roots, clock.clone()),
         live: Live::start(store.clone(), stop.clone()).await?,
         nights: Nights::new(hosting.clone()),
+        commands: Arc::new(OwnProgram::of_process(&options.data_dir, stop.child_token())),
         supervisor: Supervisor::new(
             store.clone(),
             Arc::new(hosting.clone()),

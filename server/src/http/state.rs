@@ -5,6 +5,7 @@ use super::origin::Authority;
 use crate::adopt::Adopter;
 use crate::host::Hosting;
 use crate::live::Live;
+use crate::mcp::OwnProgram;
 use crate::sleep::Nights;
 use crate::supervisor::Supervisor;
 use skillopt_store::Store;
@@ -52,6 +53,8 @@ pub struct Parts {
     pub supervisor: Supervisor,
     /// Runs nights.
     pub(crate) nights: Nights,
+    /// Runs commands for agents that call over HTTP.
+    pub(crate) commands: Arc<OwnProgram>,
     /// Live updates.
     pub live: Live,
     /// Adoption.

@@ -92,6 +92,7 @@ impl World {
             supervisor: supervisor.clone(),
             store: store.clone(),
             nights: nights.clone(),
+            commands: Arc::new(crate::mcp::OwnProgram::of_process(dir.path(), stop.child_token())),
             hosting,
             hosts: HostRules::parse(&allowed_hosts).unwrap(),
             assets: Assets::Folder(assets.unwrap_or_else(|| dir.path().join("no assets"))),

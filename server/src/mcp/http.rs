@@ -2,7 +2,6 @@
 //! Each request stands for itself, so that nothing is lost when the server starts anew.
 
 use super::handler::SkillOptMcp;
-use super::own_program::OwnProgram;
 use super::policy::Policy;
 use super::shelf::Shelf;
 use crate::http::AppState;
@@ -13,10 +12,9 @@ use std::sync::Arc;
 
 /// The service. Host and Origin are the guard's business: it knows which names are configured.
 pub(crate) fn service(state: &AppState) -> StreamableHttpService<SkillOptMcp, NeverSessionManager> {
-    let commands = OwnProgram::of_process(&state.data_dir, state.stop.child_token());
     let shelf = Shelf::new(Some(state.store.clone()), None);
     let policy = Policy::of_http();
-    let server = SkillOptMcp::new(Arc::new(commands), shelf, policy, PathBuf::new());
+    let server = SkillOptMcp::new(state.commands.clone(), shelf, policy, PathBuf::new());
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_cancellation_token(state.stop.child_token())

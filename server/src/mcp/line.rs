@@ -6,6 +6,7 @@ use super::policy::Policy;
 use super::tools::Tool;
 use rmcp::model::JsonObject;
 use serde_json::Value;
+use skillopt_domain::config::KEYS;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -70,11 +71,51 @@ pub(super) fn wanted(
         }
     }
     check_modes(given)?;
+    arguments.extend(held_words(tool, policy));
     if is_json {
         arguments.push(JSON.flag.to_owned());
     }
     let time_limit = tool.time_limit(policy.limits);
     Ok(Wanted { line: CommandLine { arguments, folder, time_limit }, is_json })
+}
+
+/// Parts of the names of keys that say which program is started, where a model is, which variable holds its key, and
+/// what an agent may do.
+const OPERATORS_KEYS: [&str; 13] = [
+    "_path",
+    "_home",
+    "_env",
+    "_url",
+    "_endpoint",
+    "_profile",
+    "_sandbox",
+    "_approval",
+    "_network",
+    "_permission",
+    "_tools",
+    "_web_search",
+    "_setting_sources",
+];
+
+/// What a client cannot choose: flags win over files, so what a config that it wrote says about programs, addresses and
+/// keys counts for nothing, and a night adopts by itself only where the operator allows it.
+fn held_words(tool: &Tool, policy: &Policy) -> Vec<String> {
+    match tool.command {
+        ["train" | "eval", ..] => {
+            let keys = KEYS.iter().map(|key| key.path);
+            let held = keys.filter(|path| is_operators(path)).map(|path| format!("{path}="));
+            std::iter::once("--cfg-options".to_owned()).chain(held).collect()
+        }
+        ["sleep", "run" | "dry-run" | "schedule", ..] if !policy.auto_adopt => {
+            vec!["--set=auto_adopt=false".to_owned()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_operators(path: &str) -> bool {
+    path.strip_prefix("model.")
+        .is_some_and(|name| OPERATORS_KEYS.iter().any(|part| name.contains(part)))
 }
 
 /// The folder that a call names, for tools that the server answers by itself.

@@ -137,6 +137,7 @@ impl Nights {
             config: setup.config.clone(),
             is_dry: command.is_dry,
             tasks,
+            handoff: handoff.clone(),
             prompts: setup.prompts.clone(),
             skill_roots: setup.skill_roots.clone(),
             places: places(&setup),

@@ -15,8 +15,16 @@ async fn a_call_is_a_command_and_its_output_is_the_result() {
     assert_eq!(result["structuredContent"], expect);
     assert_eq!(result["isError"], false);
     assert_eq!(result["content"][0]["type"], "text");
-    let expect =
-        ["sleep", "run", "--project=/p", "--backend=mock", "--max-tasks=5", "--progress", "--json"];
+    let expect = [
+        "sleep",
+        "run",
+        "--project=/p",
+        "--backend=mock",
+        "--max-tasks=5",
+        "--progress",
+        "--set=auto_adopt=false",
+        "--json",
+    ];
     assert_eq!(client.fake.arguments(), [expect]);
 }
 

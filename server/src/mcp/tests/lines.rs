@@ -94,10 +94,53 @@ fn json_can_be_switched_off_and_modes_that_are_off_do_not_count() {
 fn a_training_run_works_in_the_folder_of_its_project() {
     let arguments = json!({"project": "/p", "config": "configs/a.yaml", "use_gate": "false"});
     let wanted = line("skillopt_train", arguments).expect("allowed");
-    let expect = ["train", "--config=configs/a.yaml", "--use-gate=false", "--json"];
-    assert_eq!(wanted.line.arguments, expect);
+    let said = &wanted.line.arguments;
+    assert_eq!(said[..3], ["train", "--config=configs/a.yaml", "--use-gate=false"]);
+    assert_eq!(said.last().map(String::as_str), Some("--json"));
     assert_eq!(wanted.line.folder.as_deref(), Some(Path::new("/p")));
     assert_eq!(wanted.line.time_limit, TimeLimits::default().run);
+}
+
+#[rstest]
+#[case("skillopt_train", json!({"config": "c"}))]
+#[case("skillopt_eval", json!({"config": "c", "skill": "s"}))]
+fn a_config_of_a_client_names_no_program_no_address_and_no_key(
+    #[case] tool: &str,
+    #[case] arguments: Value,
+) {
+    let said = line(tool, arguments).expect("allowed").line.arguments;
+    let held: Vec<&str> = said
+        .iter()
+        .skip_while(|word| *word != "--cfg-options")
+        .skip(1)
+        .map(String::as_str)
+        .collect();
+    for key in [
+        "model.codex_exec_path=",
+        "model.claude_code_exec_path=",
+        "model.copilot_exec_home=",
+        "model.target_api_key_env=",
+        "model.optimizer_openai_compatible_base_url=",
+        "model.azure_openai_endpoint=",
+        "model.claude_setting_sources=",
+        "model.codex_exec_sandbox=",
+    ] {
+        assert!(held.contains(&key), "{key}");
+    }
+    assert!(!held.contains(&"model.target="), "which model is asked stays the config's");
+}
+
+#[rstest]
+#[case("sleep_run")]
+#[case("sleep_dry_run")]
+#[case("sleep_schedule")]
+fn a_night_adopts_by_itself_only_where_the_operator_allows_it(#[case] tool: &str) {
+    let held = "--set=auto_adopt=false".to_owned();
+    let given = JsonObject::default();
+    let tool = Tool::find(tool).expect("a tool");
+    assert!(wanted(tool, &given, &policy()).expect("allowed").line.arguments.contains(&held));
+    let allowed = Policy { auto_adopt: true, ..policy() };
+    assert!(!wanted(tool, &given, &allowed).expect("allowed").line.arguments.contains(&held));
 }
 
 /// A value that the argument takes; `is_odd` for one that is hard to pass on.
