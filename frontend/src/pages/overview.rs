@@ -3,7 +3,6 @@
 mod attention;
 mod first_visit;
 mod load;
-mod nights;
 mod recent;
 mod running;
 mod ways;
@@ -24,7 +23,6 @@ use attention::Attention;
 use first_visit::FirstVisit;
 use leptos::prelude::*;
 use load::{Snapshot, load};
-use nights::overview_nights;
 use recent::RecentRuns;
 use running::RunningNow;
 use ways::{Size, Ways};
@@ -109,7 +107,6 @@ fn Full(snapshot: RwSignal<Snapshot>) -> impl IntoView {
             .into_any(),
             main,
         )}
-        {overview_nights::show(())}
         <section class="section" aria-labelledby="ways-title">
             <div class="section__head"><h2 id="ways-title">"Start another"</h2></div>
             <Ways size=Size::Small/>

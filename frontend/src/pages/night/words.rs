@@ -299,6 +299,10 @@ pub(super) mod tests {
                 accepted: true,
                 blocked_by_regression: false,
                 task_deltas,
+                n_compared: 4,
+                n_fixed: 1,
+                n_broke: 1,
+                words: String::new(),
             }],
             ..SleepReport::default()
         }

@@ -1,6 +1,5 @@
 //! What one sees before the first run: what this is, three ways in, the same from a terminal, and what a step is.
 
-use super::nights::overview_nights;
 use super::ways::{Size, Ways};
 use crate::components::copy_button::Command;
 use crate::components::stages::StagesAbout;
@@ -19,7 +18,6 @@ pub(super) fn FirstVisit() -> impl IntoView {
             </div>
         </div>
         <Ways size=Size::Full/>
-        {overview_nights::show(())}
         <section class="section" aria-labelledby="cli-title">
             <div class="section__head">
                 <h2 id="cli-title">"Or from a terminal"</h2>
