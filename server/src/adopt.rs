@@ -4,7 +4,6 @@
 
 mod adopter;
 mod error;
-mod live_file;
 mod path;
 mod preview;
 mod recover;

@@ -2,13 +2,13 @@
 //! How bytes get to the disk is the business of `write`.
 
 use super::error::AdoptError;
-use super::live_file;
 use super::path::{AdoptRoots, LivePath};
 use super::write::{Watcher, Write, write_live};
 use skillopt_domain::api::{AdoptRequest, Receipt};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::{AdoptionId, RunId};
 use skillopt_engine::ports::Clock;
+use skillopt_sleep::adopt::live_file;
 use skillopt_store::{Adoption, AdoptionState, Begun, NewAdoption, Store};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

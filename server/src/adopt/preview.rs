@@ -2,12 +2,12 @@
 
 use super::adopter::{Adopter, blocking};
 use super::error::AdoptError;
-use super::live_file::{self, LiveFile};
 use super::path::AdoptRoots;
 use super::write::read_live;
 use skillopt_domain::api::{AdoptPreview, AdoptPreviewRequest};
 use skillopt_domain::diff::diff;
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_sleep::adopt::live_file::{self, LiveFile};
 
 impl Adopter {
     /// What an adoption would write. Changes nothing.

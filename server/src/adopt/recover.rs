@@ -3,8 +3,8 @@
 
 use super::adopter::{Adopter, blocking};
 use super::error::AdoptError;
-use super::live_file;
 use super::write::read_live;
+use skillopt_sleep::adopt::live_file;
 use skillopt_store::Adoption;
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 
 use super::adopter::{Adopter, blocking};
 use super::error::AdoptError;
-use super::live_file;
 use super::write::{Write, read_live, write_live};
 use skillopt_domain::api::Receipt;
 use skillopt_domain::ids::AdoptionId;
+use skillopt_sleep::adopt::live_file;
 use skillopt_store::AdoptionState;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

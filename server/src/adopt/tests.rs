@@ -1,6 +1,5 @@
 //! Adoption against real files, with crashes at every point.
 
-use super::live_file;
 use super::write::{Watcher, WritePoint};
 use super::{AdoptError, AdoptRoots, Adopter};
 use crate::testing::{IMPROVED, INITIAL, TestClock, trained_run};
@@ -8,6 +7,7 @@ use rstest::rstest;
 use skillopt_domain::api::{AdoptPreviewRequest, AdoptRequest, Receipt};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::RunId;
+use skillopt_sleep::adopt::live_file;
 use skillopt_store::{AdoptionState, Store};
 use std::fs;
 use std::io;

@@ -2,12 +2,15 @@
 //! Blocking; knows nothing of the store.
 
 use super::error::AdoptError;
-use super::live_file::{self, LiveFile};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::AdoptionId;
+use skillopt_sleep::adopt::live_file::{self, LiveFile, Mode};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Permission bits of a file that did not exist before.
+const NEW_FILE_MODE: u32 = 0o644;
 
 /// The moments of a write at which a crash leaves different traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +71,8 @@ fn write_steps(write: &Write, staged: &Path, watcher: &Watcher) -> Result<(), Ad
         live_file::write_backup(live, backup).map_err(failed("back up"))?;
     }
     reached(WritePoint::BackedUp)?;
-    live_file::stage_like(staged, &write.bytes, live.as_ref()).map_err(failed("write beside"))?;
+    let mode = live.as_ref().map_or(Mode::Bits(NEW_FILE_MODE), Mode::Like);
+    live_file::stage(staged, &write.bytes, mode).map_err(failed("write beside"))?;
     reached(WritePoint::Staged)?;
     expect(write, live_file::sha_of(&write.path).map_err(failed("read"))?.as_ref())?;
     live_file::put_in_place(staged, &write.path).map_err(failed("replace"))?;
