@@ -81,23 +81,16 @@ impl House {
         Ok(self.command(words).output().context("running skillopt")?.into())
     }
 
-    fn night(&self, url: &str, more: &[&str]) -> anyhow::Result<Value> {
+    /// A command that asks the server at `url`.
+    fn ask(&self, verb: &str, url: &str, more: &[&str]) -> anyhow::Result<Said> {
         let address = format!("model.openai_compatible_base_url={url}");
-        let mut words = vec![
-            "run",
-            "--backend",
-            "openai_compatible",
-            "--model",
-            "fake",
-            "--lookback-hours",
-            "0",
-            "--json",
-            "--cfg-options",
-            "model.send_skillopt_headers=true",
-            &address,
-        ];
-        words.extend(more);
-        let said = self.sleep(&words)?;
+        let backend = [verb, "--backend", "openai_compatible", "--model", "fake", "--json"];
+        let models = ["--cfg-options", "model.send_skillopt_headers=true", &address];
+        self.sleep(&[&backend, more, &models].concat())
+    }
+
+    fn night(&self, url: &str) -> anyhow::Result<Value> {
+        let said = self.ask("run", url, &["--lookback-hours", "0"])?;
         ensure!(said.code == 0, "{} {}", said.out, said.err);
         Ok(serde_json::from_str(&said.out)?)
     }
@@ -150,7 +143,7 @@ fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> 
     let house = House::new()?;
     (1..=8).try_for_each(|number| house.add_session(number))?;
     let server = scripted();
-    let night = house.night(&server.url, &[])?;
+    let night = house.night(&server.url)?;
     assert_eq!((&night["n_sessions"], &night["n_tasks"]), (&json!(8), &json!(8)), "{night}");
     assert_eq!(
         (&night["accepted"], &night["gate_action"]),
@@ -218,9 +211,9 @@ fn a_night_without_sessions_calls_nobody() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=6).try_for_each(|number| house.add_session(number))?;
     let server = scripted();
-    house.night(&server.url, &[])?;
+    house.night(&server.url)?;
     let n_calls = server.seen().len();
-    let second = house.night(&server.url, &[])?;
+    let second = house.night(&server.url)?;
     assert_eq!((&second["n_sessions"], &second["n_tasks"]), (&json!(0), &json!(0)), "{second}");
     assert_eq!(server.seen().len(), n_calls);
     Ok(())
@@ -303,28 +296,14 @@ fn a_dry_run_keeps_nothing_and_the_night_after_it_pays_for_nothing_again() -> an
     let house = House::new()?;
     (1..=6).try_for_each(|number| house.add_session(number))?;
     let server = scripted();
-    let address = format!("model.openai_compatible_base_url={}", server.url);
-    let words = [
-        "dry-run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "fake",
-        "--lookback-hours",
-        "0",
-        "--json",
-        "--cfg-options",
-        "model.send_skillopt_headers=true",
-        &address,
-    ];
-    let dry = house.sleep(&words)?;
+    let dry = house.ask("dry-run", &server.url, &["--lookback-hours", "0"])?;
     ensure!(dry.code == 0, "{}", dry.err);
     let dry: Value = serde_json::from_str(&dry.out)?;
     assert_eq!(dry["accepted"], true, "{dry}");
     ensure!(!house.project().join(".skillopt-sleep").exists(), "no folder in the project");
     ensure!(!house.home().join(".skillopt-sleep/state.json").exists(), "no state");
     let n_calls = server.seen().len();
-    let night = house.night(&server.url, &[])?;
+    let night = house.night(&server.url)?;
     assert_eq!(night["accepted"], true, "{night}");
     assert_eq!(server.seen().len(), n_calls, "its questions were answered in the dry run");
     Ok(())
@@ -335,7 +314,7 @@ fn c63_a_live_file_that_changed_after_the_night_is_not_written() -> anyhow::Resu
     let house = House::new()?;
     (1..=6).try_for_each(|number| house.add_session(number))?;
     let server = scripted();
-    house.night(&server.url, &[])?;
+    house.night(&server.url)?;
     let skill = house.skill();
     std::fs::create_dir_all(skill.parent().context("a folder")?)?;
     std::fs::write(&skill, "mine\n")?;
@@ -353,19 +332,7 @@ fn f18_a_target_that_cannot_be_adopted_is_refused_before_any_call() -> anyhow::R
     house.add_session(1)?;
     std::fs::write(house.project().join("NOTES.md"), "notes\n")?;
     let server = scripted();
-    let address = format!("model.openai_compatible_base_url={}", server.url);
-    let said = house.sleep(&[
-        "run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "fake",
-        "--json",
-        "--target-skill-path",
-        "NOTES.md",
-        "--cfg-options",
-        &address,
-    ])?;
+    let said = house.ask("run", &server.url, &["--target-skill-path", "NOTES.md"])?;
     assert_eq!(said.code, 1, "{}", said.out);
     let value: Value = serde_json::from_str(&said.out)?;
     assert_eq!(value["error"], "staging_refused", "{value}");
@@ -391,27 +358,14 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
     let said = house.sleep(&["harvest", "--lookback-hours", "0", "--output", path])?;
     ensure!(said.code == 0, "{}", said.err);
     let server = scripted();
-    let address = format!("model.openai_compatible_base_url={}", server.url);
-    let words = [
-        "run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "fake",
-        "--tasks-file",
-        path,
-        "--json",
-        "--cfg-options",
-        "model.send_skillopt_headers=true",
-        &address,
-    ];
-    let refused = house.sleep(&words)?;
+    let run = || house.ask("run", &server.url, &["--tasks-file", path]);
+    let refused = run()?;
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert_eq!(server.seen().len(), 0, "nothing was called");
     let reviewed =
         std::fs::read_to_string(&file)?.replace("\"reviewed\": false", "\"reviewed\": true");
     std::fs::write(&file, reviewed)?;
-    let said = house.sleep(&words)?;
+    let said = run()?;
     ensure!(said.code == 0, "{} {}", said.out, said.err);
     ensure!(!server.seen().is_empty(), "reviewed tasks are performed");
     Ok(())

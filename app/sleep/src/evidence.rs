@@ -2,11 +2,10 @@
 //! before texts are cut. Opens no files: where lines go is passed in.
 
 mod read;
-mod time;
 
 pub use read::{EvidencePage, EvidenceQuery, read_evidence};
-pub use time::utc_text;
 
+use crate::instant::utc_text_with_ms;
 use serde_json::{Map, Value};
 use skillopt_engine::ports::Clock;
 use std::fmt::{self, Debug};
@@ -80,7 +79,7 @@ impl Evidence {
     pub fn record(&self, stage: &str, event: &str, fields: Value) {
         let Some(log) = &self.log else { return };
         let mut line = Map::new();
-        let moment = utc_text(log.options.clock.now_ms());
+        let moment = utc_text_with_ms(log.options.clock.now_ms());
         line.insert("ts".to_owned(), moment.into());
         line.insert("seq".to_owned(), 0.into());
         line.insert("stage".to_owned(), stage.into());

@@ -11,6 +11,12 @@ pub fn utc_text(at_ms: u64) -> String {
     timestamp(at_ms).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// A moment as RFC 3339 in UTC with milliseconds, for logs: `2026-11-30T03:17:00.000Z`.
+#[must_use]
+pub fn utc_text_with_ms(at_ms: u64) -> String {
+    timestamp(at_ms).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
 /// A moment as the name of a staging folder: `20261130-031700`, in UTC.
 #[must_use]
 pub fn stamp(at_ms: u64) -> String {
@@ -35,8 +41,19 @@ pub(crate) fn timestamp(at_ms: u64) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rstest::rstest;
 
     const AT: u64 = 1_780_000_000_000;
+
+    #[rstest]
+    #[case(0, "1970-01-01T00:00:00.000Z")]
+    #[case(951_782_399_999, "2000-02-28T23:59:59.999Z")]
+    #[case(951_782_400_000, "2000-02-29T00:00:00.000Z")]
+    #[case(1_709_251_200_000, "2024-03-01T00:00:00.000Z")]
+    #[case(1_796_008_627_000, "2026-11-30T03:17:07.000Z")]
+    fn moments_are_written_in_utc(#[case] ms: u64, #[case] expect: &str) {
+        assert_eq!(utc_text_with_ms(ms), expect);
+    }
 
     #[test]
     fn a_moment_survives_its_text() {

@@ -3,7 +3,7 @@
 
 use super::documents::Documents;
 use super::work::Work;
-use super::{NightFailure, TaskSource, beside, options};
+use super::{NightFailure, TaskSource, beside};
 use crate::digest::SessionDigest;
 use crate::handoff::{HandoffError, Pinned};
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
@@ -100,7 +100,7 @@ impl Work<'_> {
         let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
             .map_err(|err| NightFailure::Config(err.to_string()))?;
         let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
-        assign_splits(tasks, seed, fractions, options::split_rule(config));
+        assign_splits(tasks, seed, fractions, config.split_rule.into());
         Ok(())
     }
 

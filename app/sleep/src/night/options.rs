@@ -1,8 +1,7 @@
 //! From the keys of the config to the options of the stages. Pure.
 
-use crate::config::{Config, GateMetric as Metric, GateMode as Mode, SplitRule as Rule};
+use crate::config::{Config, GateMetric as Metric, GateMode as Mode};
 use crate::consolidate::{GateMode, GateRule, NightOptions};
-use crate::split::SplitRule;
 use skillopt_domain::score::GateMetric;
 
 pub(super) fn night_options(config: &Config) -> NightOptions {
@@ -29,13 +28,6 @@ pub(super) fn night_options(config: &Config) -> NightOptions {
         rollouts: small(config.dream_rollouts),
         workers: u32::from(config.env.workers),
         ..NightOptions::default()
-    }
-}
-
-pub(super) fn split_rule(config: &Config) -> SplitRule {
-    match config.split_rule {
-        Rule::Session => SplitRule::Grouped,
-        Rule::Compat => SplitRule::Python,
     }
 }
 
