@@ -7,6 +7,8 @@ mod evidence;
 mod keyboard;
 mod long_run;
 mod models;
+mod night;
+mod night_troubles;
 mod parts;
 mod rejected;
 mod restart;
@@ -18,7 +20,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 12] = [
+pub(crate) const ALL: [(&str, Journey); 15] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -26,6 +28,9 @@ pub(crate) const ALL: [(&str, Journey); 12] = [
     ("no_page_complains_or_overflows", |stage| clean_pages::run(stage).boxed_local()),
     ("a_fork_is_compared_with_its_run", |stage| compare::run(stage).boxed_local()),
     ("a_test_call_tells_whether_a_model_answers", |stage| models::run(stage).boxed_local()),
+    ("a_night_from_the_form_to_adopt_and_revert", |stage| night::run(stage).boxed_local()),
+    ("a_night_that_fails_says_why", |stage| night_troubles::refused(stage).boxed_local()),
+    ("an_empty_night_says_what_to_do", |stage| night_troubles::empty(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
     ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
     ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {

@@ -2,8 +2,20 @@
 //! One process runs them in order, so that they can share a finished run; name some to run only those.
 #![allow(clippy::print_stdout, reason = "the report of the journeys is what this program is for")]
 
+#[path = "../fakes/crowd.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod crowd;
+#[path = "../fakes/fake_server.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod fake_server;
+#[path = "../fakes/fake_wire.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod fake_wire;
 mod harness;
 mod journeys;
+#[path = "../fakes/night_script.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod night_script;
 
 use futures::FutureExt;
 use harness::Stage;

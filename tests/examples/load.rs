@@ -9,12 +9,12 @@
 //! since a refused call goes first when its wait is over. More would take a call before the wait that it was told.
 #![allow(clippy::print_stdout, reason = "a measuring tool prints its figures")]
 
-#[path = "../it/crowd.rs"]
+#[path = "../fakes/crowd.rs"]
 mod crowd;
 #[expect(dead_code, reason = "tests look closer at a server than this")]
-#[path = "../it/fake_server.rs"]
+#[path = "../fakes/fake_server.rs"]
 mod fake_server;
-#[path = "../it/fake_wire.rs"]
+#[path = "../fakes/fake_wire.rs"]
 mod fake_wire;
 #[path = "../it/two_runs.rs"]
 mod two_runs;

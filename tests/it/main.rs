@@ -7,10 +7,14 @@ mod agents;
 mod backends;
 mod binary;
 mod config_and_import;
+#[path = "../fakes/crowd.rs"]
 mod crowd;
 mod doctor;
+mod dry_run;
 mod eval;
+#[path = "../fakes/fake_server.rs"]
 mod fake_server;
+#[path = "../fakes/fake_wire.rs"]
 mod fake_wire;
 mod http_serve;
 mod layers;
@@ -18,6 +22,8 @@ mod load;
 mod mcp;
 mod modes;
 mod money;
+#[path = "../fakes/night_script.rs"]
+mod night_script;
 mod nights;
 mod origins;
 mod plugins;

@@ -80,6 +80,19 @@ fn a_host_starts_the_program_uses_its_tools_and_leaves() -> anyhow::Result<()> {
 }
 
 #[test]
+fn lines_on_standard_input_that_are_no_json_end_nothing_and_are_answered_by_nothing()
+-> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut host = Host::start(dir.path())?;
+    let input = host.input.as_mut().context("open")?;
+    input.write_all(b"npm warn deprecated\n\xff\xfe\x00\n{\"jsonrpc\": \n\r\n")?;
+    // The next line on its output is the answer to this, and to nothing before.
+    ensure!(host.ask("ping", &json!({}))?["result"] == json!({}), "ping");
+    assert_eq!(host.leave()?, Some(0));
+    Ok(())
+}
+
+#[test]
 fn tools_run_the_program_itself() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let mut host = Host::start(dir.path())?;

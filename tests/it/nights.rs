@@ -2,17 +2,10 @@
 //! servers on loopback, or the simulation.
 
 use crate::binary::{Said, command};
-use crate::fake_server::{FakeServer, Seen};
+use crate::night_script::{MARK, RULE, answer, scripted, write_session};
 use anyhow::{Context, ensure};
-use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-/// The rule that the scripted optimizer proposes, and that its target follows.
-const RULE: &str = "End every answer with the line: checked and done.";
-const MARK: &str = "checked and done";
 
 /// A home with sessions of Claude Code, a project, and the folder of the program's own data.
 struct House {
@@ -40,30 +33,7 @@ impl House {
 
     /// A session in which the person asked for one thing and said that it was wrong.
     fn add_session(&self, number: u32) -> anyhow::Result<()> {
-        let folder = self.home().join(".claude/projects/work");
-        std::fs::create_dir_all(&folder)?;
-        let project = self.project().canonicalize()?;
-        let record = |kind: &str, minute: u32, text: String| {
-            json!({
-                "type": kind, "cwd": project, "sessionId": format!("s{number}"), "gitBranch": "main",
-                "timestamp": format!("2026-01-02T03:{minute:02}:00.000Z"),
-                "uuid": format!("{number}-{minute}"),
-                "message": {"role": kind, "content": text},
-            })
-            .to_string()
-        };
-        let lines = [
-            record(
-                "user",
-                1,
-                format!("Write the release notes of module number {number} for the team"),
-            ),
-            record("assistant", 2, format!("Here are the notes of module {number}.")),
-            record("user", 3, "That is still not working, you forgot the closing line.".to_owned()),
-            record("assistant", 4, "I added it.".to_owned()),
-        ];
-        std::fs::write(folder.join(format!("s{number}.jsonl")), lines.join("\n") + "\n")?;
-        Ok(())
+        Ok(write_session(&self.home(), &self.project(), number)?)
     }
 
     fn command(&self, words: &[&str]) -> std::process::Command {
@@ -85,7 +55,7 @@ impl House {
     fn ask(&self, verb: &str, url: &str, more: &[&str]) -> anyhow::Result<Said> {
         let address = format!("model.openai_compatible_base_url={url}");
         let backend = [verb, "--backend", "openai_compatible", "--model", "fake", "--json"];
-        let models = ["--cfg-options", "model.send_skillopt_headers=true", &address];
+        let models = ["--cfg-options", &address];
         self.sleep(&[&backend, more, &models].concat())
     }
 
@@ -94,48 +64,6 @@ impl House {
         ensure!(said.code == 0, "{} {}", said.out, said.err);
         Ok(serde_json::from_str(&said.out)?)
     }
-}
-
-/// A server whose target follows the rule once it stands in what it is told, and whose optimizer proposes it.
-fn scripted() -> FakeServer {
-    FakeServer::with(
-        Duration::ZERO,
-        Arc::new(|seen, _| Some((StatusCode::OK, reply(&answer(seen))))),
-    )
-}
-
-fn answer(seen: &Seen) -> String {
-    let text = seen.body["messages"].to_string();
-    match seen.purpose.as_str() {
-        "mine" => {
-            let at = text.find("module number ").map_or(0, |at| at + "module number ".len());
-            let number: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
-            json!([{
-                "intent": format!("Write the release notes of module number {number} for the team"),
-                "checks": [{"op": "contains", "arg": MARK}],
-                "satisfied": false,
-            }])
-            .to_string()
-        }
-        "reflect" => {
-            json!([{"op": "add", "content": RULE, "anchor": "", "rationale": "it is missing"}])
-                .to_string()
-        }
-        "judge" => {
-            let score = if text.contains(MARK) { 1.0 } else { 0.25 };
-            json!({"score": score, "reason": "the closing line"}).to_string()
-        }
-        _ if text.contains(RULE) => format!("The notes. {MARK}"),
-        _ => "The notes.".to_owned(),
-    }
-}
-
-fn reply(text: &str) -> Value {
-    json!({
-        "id": "1", "object": "chat.completion", "model": "fake",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    })
 }
 
 #[test]
@@ -280,6 +208,45 @@ fn a_harvest_has_no_window_and_its_tasks_remember_the_skill_that_they_are_for() 
 }
 
 #[test]
+fn f34_a_night_of_given_tasks_leaves_the_sessions_to_the_next_one() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let file = house.dir.path().join("tasks.json");
+    let path = file.to_str().context("UTF-8")?;
+    let harvested = house.sleep(&["harvest", "--output", path])?;
+    ensure!(harvested.code == 0, "{}", harvested.err);
+    let mock = ["run", "--backend", "mock", "--json", "--lookback-hours", "0"];
+    let run = |more: &[&str]| -> anyhow::Result<Value> {
+        let said = house.sleep(&[&mock[..], more].concat())?;
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        Ok(serde_json::from_str(&said.out)?)
+    };
+    let given = run(&["--tasks-file", path])?;
+    assert_eq!((&given["n_sessions"], &given["n_tasks"]), (&json!(0), &json!(4)), "{given}");
+    assert_eq!(run(&[])?["n_sessions"], 4, "nothing was harvested before");
+    assert_eq!(run(&[])?["n_sessions"], 0, "and what was harvested is not harvested again");
+    Ok(())
+}
+
+#[test]
+fn f34_a_longer_look_back_counts_after_a_night_as_well() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let run = |hours: &str| -> anyhow::Result<Value> {
+        let words = ["run", "--backend", "mock", "--json", "--lookback-hours", hours];
+        let said = house.sleep(&words)?;
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        Ok(serde_json::from_str(&said.out)?)
+    };
+    let first = run("1")?;
+    assert_eq!(first["n_sessions"], 0, "{first}");
+    assert_eq!(first["sources"][0]["dropped"], json!({"before_window": 4}), "{first}");
+    // A million hours are 114 years.
+    assert_eq!(run("1000000")?["n_sessions"], 4, "the flag goes before what the last night saw");
+    Ok(())
+}
+
+#[test]
 fn a_scheduled_night_works_with_the_same_data() -> anyhow::Result<()> {
     let house = House::new()?;
     for with in ["cron", "systemd"] {
@@ -288,6 +255,52 @@ fn a_scheduled_night_works_with_the_same_data() -> anyhow::Result<()> {
         let flag = format!("--data-dir={}", house.dir.path().join("data").display());
         ensure!(said.out.contains(&flag), "{}", said.out);
     }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let house = House::new()?;
+    let (bin, configs) = (house.dir.path().join("bin"), house.dir.path().join("configs"));
+    let asked = house.dir.path().join("asked");
+    std::fs::create_dir_all(&bin)?;
+    let systemctl = bin.join("systemctl");
+    std::fs::write(&systemctl, format!("#!/bin/sh\necho \"$*\" >> '{}'\n", asked.display()))?;
+    std::fs::set_permissions(&systemctl, std::fs::Permissions::from_mode(0o755))?;
+    let run = |words: &[&str]| -> anyhow::Result<()> {
+        let mut command = house.command(words);
+        command.env("PATH", &bin).env("XDG_CONFIG_HOME", &configs);
+        let said: Said = command.output().context("running skillopt")?.into();
+        ensure!(said.code == 0, "{words:?}: {} {}", said.out, said.err);
+        Ok(())
+    };
+    let units = || -> anyhow::Result<Vec<String>> {
+        let entries = std::fs::read_dir(configs.join("systemd/user"))?;
+        let mut names: Vec<String> = entries
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<anyhow::Result<_>>()?;
+        names.sort();
+        Ok(names)
+    };
+    run(&["schedule", "--with", "systemd", "--hour", "3", "--minute", "17"])?;
+    let names = units()?;
+    let [service, timer] = names.as_slice() else { anyhow::bail!("two units: {names:?}") };
+    ensure!(service.ends_with(".service") && timer.ends_with(".timer"), "{names:?}");
+    let text = std::fs::read_to_string(configs.join("systemd/user").join(timer))?;
+    ensure!(text.contains("OnCalendar=*-*-* 03:17:00"), "{text}");
+    ensure!(!house.home().join(".config").exists(), "the other place stays as it was");
+    run(&["unschedule", "--with", "systemd"])?;
+    assert_eq!(units()?, Vec::<String>::new());
+    let asked = std::fs::read_to_string(&asked)?;
+    let wanted = [
+        "--user daemon-reload".to_owned(),
+        format!("--user enable --now {timer}"),
+        format!("--user disable --now {timer}"),
+        "--user daemon-reload".to_owned(),
+    ];
+    assert_eq!(asked.lines().collect::<Vec<_>>(), wanted);
     Ok(())
 }
 
@@ -402,21 +415,7 @@ fn answer_all(dir: &Path) -> anyhow::Result<()> {
     let pending: Value = serde_json::from_str(&std::fs::read_to_string(dir.join("pending.json"))?)?;
     for asked in pending["pending"].as_array().context("a list")? {
         let prompt = asked["prompt"].as_str().context("a prompt")?;
-        let purpose = if prompt.contains("find tasks in it") {
-            "mine"
-        } else if prompt.contains("propose at most") {
-            "reflect"
-        } else {
-            "qa"
-        };
-        let seen = Seen {
-            purpose: purpose.to_owned(),
-            phase: String::new(),
-            place: String::new(),
-            key: String::new(),
-            body: json!({"messages": [{"role": "user", "content": prompt}]}),
-        };
-        std::fs::write(asked["answer_file"].as_str().context("a file")?, answer(&seen))?;
+        std::fs::write(asked["answer_file"].as_str().context("a file")?, answer(prompt))?;
     }
     Ok(())
 }

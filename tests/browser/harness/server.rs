@@ -21,17 +21,24 @@ pub(crate) struct Server {
     home: TempDir,
     client: reqwest::Client,
     process: Option<Process>,
+    /// What its environment says beside home and path.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Server {
     pub(crate) async fn start() -> anyhow::Result<Self> {
+        Self::start_with(Vec::new()).await
+    }
+
+    /// With variables in its environment.
+    pub(crate) async fn start_with(variables: Vec<(&'static str, String)>) -> anyhow::Result<Self> {
         let home = tempfile::tempdir()?;
         for folder in ["data", "adopt", "work"] {
             fs::create_dir(home.path().join(folder))?;
         }
         let client =
             reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(10)).build()?;
-        let mut server = Self { port: free_port()?, home, client, process: None };
+        let mut server = Self { port: free_port()?, home, client, process: None, variables };
         server.start_again().await?;
         Ok(server)
     }
@@ -55,6 +62,7 @@ impl Server {
             // No key and no address of the person who runs the tests reaches the server.
             .env_clear()
             .envs([("HOME", home), ("PATH", Path::new("/usr/bin:/bin"))])
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdout(log.try_clone()?)
             .stderr(log);
         let mut process = Process::start(&mut command)?;
@@ -72,6 +80,11 @@ impl Server {
     /// The address of a page.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The home folder of the person whose server it is.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// A folder under which skills may be adopted.

@@ -160,26 +160,29 @@ fn collect(
         let key = format!("{}#{}", report.root, head.id);
         let candidate =
             Candidate { path: PathBuf::from(&key), bytes: 0, modified: head.modified, inode: 0 };
-        report.sessions += 1;
         if let Some((was, reason)) = known
             .and_then(|known| known.get(&key))
             .and_then(|was| files::still(was, &candidate, rules))
         {
+            report.sessions += 1;
             files::recount(&mut report, &candidate, was, reason);
             seen.insert(key, was.clone());
             continue;
         }
         let mut was = Seen::new(&candidate);
         if rules.limits.max_sessions.is_some_and(|max| kept.len() >= max) {
+            report.sessions += 1;
             report.count_dropped(DropReason::OverLimit);
         } else {
             let draft = Draft::new(&head.id, &key).waiting(files::waits(known, &key));
             match schema.read(database, draft, &head.id, rules)? {
+                // Counted where it is noted.
                 Ok(draft) => {
                     let judged = draft.judge(report.source, head.modified, rules);
                     files::note(&mut report, judged, &mut was, &mut kept);
                 }
                 Err(reason) => {
+                    report.sessions += 1;
                     report.count_dropped(reason);
                     was.outcome = Outcome::Dropped(reason);
                 }

@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod databases;
+mod elsewhere;
 mod others;
 
 pub use claude::big_claude_store;

@@ -339,6 +339,48 @@ async fn what_nothing_speaks_against_is_adopted_at_once_where_the_config_says_so
 }
 
 #[tokio::test]
+async fn what_no_gate_has_seen_is_never_adopted_at_once() {
+    let world = World::new()
+        .with("auto_adopt", json!(true))
+        .with("gate_mode", json!("off"))
+        .given(exacts());
+    let result = world.run(Answerers::Mock).await.unwrap();
+    assert_eq!(json!(result.report.gate_action), "greedy_applied");
+    assert!(result.report.accepted && result.adopted.is_empty());
+    assert!(result.not_adopted.starts_with("the gate is off"), "{}", result.not_adopted);
+    assert!(!world.skill().exists(), "nothing live changes");
+    let note = format!("not adopted at once: {}", result.not_adopted);
+    assert!(result.report.notes.contains(&note), "{:?}", result.report.notes);
+    let nights = world.nights();
+    let rows = &nights[0].manifest.as_ref().unwrap().rows;
+    assert_eq!(rows.len(), 1, "a person may still adopt it");
+}
+
+#[tokio::test]
+async fn f36_an_adoption_at_once_that_fails_keeps_the_night_and_its_row() {
+    let world = World::new().with("auto_adopt", json!(true)).given(exacts());
+    let mut plan = world.plan();
+    plan.places.allowed = vec![world.path("temp")];
+    let (_control, ctx) = RunControl::new();
+    let result =
+        run_night(&plan, Answerers::Mock, &Arc::default(), &world.clock, &ctx).await.unwrap();
+    assert!(result.adopted.is_empty() && !world.skill().exists());
+    assert!(result.not_adopted.contains("outside of the folders"), "{}", result.not_adopted);
+    assert_eq!(result.state_failure, "");
+    let dir = result.staging.unwrap();
+    let state = StateFile::new(&world.path("home/.skillopt-sleep")).read().unwrap();
+    let rows: Vec<(u32, bool, PathBuf)> = state
+        .history_of(&world.project())
+        .iter()
+        .map(|row| (row.night, row.accepted, PathBuf::from(&row.staging)))
+        .collect();
+    assert_eq!(rows, [(1, true, dir.clone())]);
+    assert_eq!(world.nights()[0].manifest.as_ref().unwrap().rows.len(), 1, "it waits for a person");
+    let next = world.run(Answerers::Mock).await.unwrap();
+    assert_eq!(next.report.night, 2, "the number is not given twice");
+}
+
+#[tokio::test]
 async fn an_edit_that_quotes_a_check_waits_for_a_person_whatever_the_config_says() {
     let world = World::new().with("auto_adopt", json!(true)).given(letters());
     let result = world.run(world.models(&willing())).await.unwrap();

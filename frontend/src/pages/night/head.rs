@@ -125,8 +125,20 @@ fn callout(status: NightStatus, title: &'static str, detail: &str) -> AnyView {
                 <span class="callout__title">{title}</span>
                 " "
                 <span class="callout__text">{fmt::capital(detail)}</span>
+                {(status == NightStatus::Empty).then(what_to_do)}
             </div>
         </div>
+    }
+    .into_any()
+}
+
+/// After a night that found nothing.
+fn what_to_do() -> AnyView {
+    view! {
+        <p class="callout__text">
+            "Work with your agent in this project, or read other sources, or look further back. "
+            <a class="link" href="/sleep">"Begin another night"</a>
+        </p>
     }
     .into_any()
 }

@@ -8,7 +8,7 @@ use skillopt_domain::ids::NightId;
 use skillopt_domain::night::report::SleepReport;
 use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_sleep::stage::{
-    Proposal, ProposedDoc, Role, TargetSpec, check_targets, publish, reserve,
+    Proposal, ProposedDoc, Role, SkillName, TargetSpec, check_targets, publish, reserve,
 };
 use skillopt_store::{NewNight, NightEnd, NightScores};
 use std::fs;
@@ -50,19 +50,45 @@ impl World {
         self.staged_in(&project, &skill, USUAL).await
     }
 
+    fn own_skill(&self) -> PathBuf {
+        self.project().join(".claude/skills/letters/SKILL.md")
+    }
+
+    /// A night that also proposes a skill of its own.
+    async fn staged_with_own_skill(&self) -> Staged {
+        let (project, own) = (self.project(), self.own_skill());
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        fs::write(&own, OLD).unwrap();
+        let role = Role::Skill(SkillName::parse("letters").unwrap());
+        let spec = TargetSpec { role, path: own };
+        let roots = [project.join(".claude/skills")];
+        self.staged_of(&project, &self.skill(), (vec![spec], &roots), USUAL).await
+    }
+
     async fn staged_in(&self, project: &Path, skill: &Path, settings: &str) -> Staged {
+        self.staged_of(project, skill, (Vec::new(), &[]), settings).await
+    }
+
+    async fn staged_of(
+        &self,
+        project: &Path,
+        skill: &Path,
+        (own, roots): (Vec<TargetSpec>, &[PathBuf]),
+        settings: &str,
+    ) -> Staged {
         let memory = project.join("CLAUDE.md");
         fs::write(&memory, OLD).unwrap();
-        let specs = [(Role::ManagedSkill, skill), (Role::Memory, &memory)]
+        let pair = [(Role::ManagedSkill, skill), (Role::Memory, &memory)]
             .map(|(role, path)| TargetSpec { role, path: path.to_owned() });
-        let docs = check_targets(&specs, &[]).unwrap().into_iter();
+        let specs: Vec<TargetSpec> = pair.into_iter().chain(own).collect();
+        let docs = check_targets(&specs, roots).unwrap().into_iter();
         let report = SleepReport { night: 1, accepted: true, ..SleepReport::default() };
         let proposal = Proposal {
             report: &report,
             report_md: String::new(),
             diagnostics: Value::Null,
             docs: docs.map(|pinned| ProposedDoc { pinned, text: NEW.to_owned() }).collect(),
-            skill_roots: Vec::new(),
+            skill_roots: roots.to_vec(),
             live_skill_path: skill.to_owned(),
             live_memory_path: memory,
         };
@@ -191,6 +217,36 @@ async fn c63_a_live_file_that_changed_since_is_not_written() {
         (live(&world.memory()), world.n_audited("adopt_night").await),
         ("typed\n".to_owned(), 0)
     );
+}
+
+#[tokio::test]
+async fn when_a_skill_of_its_own_cannot_be_adopted_the_managed_pair_stays_and_both_is_told() {
+    let world = World::with_home().await;
+    let night = world.staged_with_own_skill().await;
+    let own = world.own_skill();
+    fs::write(&own, "typed\n").unwrap();
+    let partly = world.decide(&night.id, "adopt", json!({})).await;
+    let told = partly.json();
+    partly.is_problem(409, "file_changed");
+    let words = told["detail"].as_str().unwrap();
+    assert!(words.starts_with(&format!("adopted: {}", world.skill().display())), "{words}");
+    let rest = words.split_once("the rest was not: ").unwrap().1;
+    assert!(rest.contains(&own.display().to_string()) && rest.contains("changed"), "{words}");
+    assert_eq!((live(&world.skill()), live(&own)), (NEW.to_owned(), "typed\n".to_owned()));
+    assert_eq!(world.n_audited("adopt_night").await, 2, "the skill and the memory");
+
+    let shown = world.get(&format!("/api/v1/sleep/nights/{}", night.id)).await.json();
+    let adopted: Vec<&str> = shown["receipts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|receipt| receipt["key"].as_str())
+        .collect();
+    assert_eq!(adopted, ["skill", "memory"], "{shown}");
+    let reverted = world.decide(&night.id, "revert", json!({})).await;
+    assert_eq!(reverted.status, 200, "{}", reverted.json());
+    assert_eq!((live(&world.memory()), world.skill().exists()), (OLD.to_owned(), false));
+    assert_eq!(live(&own), "typed\n");
 }
 
 #[tokio::test]

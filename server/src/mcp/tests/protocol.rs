@@ -36,6 +36,33 @@ async fn ping_is_answered_and_an_unknown_method_is_named_so() {
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
 }
 
+#[rstest]
+#[case::words("hello")]
+#[case::cut(r#"{"jsonrpc": "2.0", "id": 7, "method": "#)]
+#[case::blank("")]
+#[tokio::test]
+async fn a_line_that_is_no_json_is_passed_over_and_the_next_one_is_answered(#[case] line: &str) {
+    let mut client = Client::of(Fake::default()).await;
+    client.send(line).await;
+    let answer = client.ask("ping", &json!({})).await;
+    assert_eq!(answer["result"], json!({}), "no line of ours answers one that names no request");
+}
+
+#[rstest]
+#[case::number("7")]
+#[case::list("[]")]
+#[case::two("{} {}")]
+#[case::no_method(r#"{"jsonrpc": "2.0"}"#)]
+#[tokio::test]
+async fn json_that_is_no_message_is_an_error_and_the_next_one_is_answered(#[case] line: &str) {
+    let mut client = Client::of(Fake::default()).await;
+    client.send(line).await;
+    let refused = client.next().await;
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(null)));
+    let answer = client.ask("ping", &json!({})).await;
+    assert_eq!(answer["result"], json!({}));
+}
+
 async fn tools(policy: Policy) -> Vec<Value> {
     let shelf = Shelf::new(None, None);
     let mut client = Client::with(Fake::default(), policy, shelf, Path::new(".")).await;

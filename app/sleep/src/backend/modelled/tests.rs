@@ -148,6 +148,37 @@ async fn f07_f08_a_failed_call_is_no_answer_and_is_asked_anew() {
 }
 
 #[tokio::test]
+async fn f21_what_each_of_three_models_fails_with_is_in_the_log_under_its_role() {
+    let fails = |words: &'static str| -> Box<Script> {
+        Box::new(move |_, _| {
+            let (kind, message) = (ModelErrorKind::Server, words.to_owned());
+            Err(ModelError { kind, message, attempts: 1, billed: Billed::default() })
+        })
+    };
+    let bed = bed([fails("target 500"), fails("optimizer 501"), fails("judge 502")], limits());
+    attempt(&bed, &task(), 0).await.expect_err("no answer");
+    judge(&bed, "Bern").await.expect_err("no score");
+    reflect(&bed, &[]).await.expect_err("no edits");
+    let lines = lines(&bed);
+    let text = |line: &serde_json::Value, name: &str| line[name].as_str().unwrap_or("").to_owned();
+    let told: Vec<_> = lines
+        .iter()
+        .filter(|line| line["error"].is_string())
+        .map(|line| (text(line, "role"), text(line, "model"), text(line, "error")))
+        .collect();
+    let wanted = [
+        ("target", "the-target", "target 500"),
+        ("judge", "the-judge", "judge 502"),
+        ("optimizer", "the-optimizer", "optimizer 501"),
+    ];
+    assert_eq!(told.len(), wanted.len(), "{told:?}");
+    for ((role, model, error), wanted) in told.iter().zip(wanted) {
+        assert_eq!((role.as_str(), model.as_str()), (wanted.0, wanted.1));
+        assert!(error.contains(wanted.2), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn f25_another_draw_is_another_call() {
     let bed = bed([says("Bern"), says(""), says("")], limits());
     for repeat in [0, 1000, 0] {

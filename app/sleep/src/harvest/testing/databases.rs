@@ -1,6 +1,6 @@
 //! Databases of Copilot CLI and OpenCode.
 
-use super::{ago, instant_ago};
+use super::{PROJECT, ago, instant_ago};
 use rusqlite::{Connection, params};
 use serde_json::json;
 use std::path::Path;
@@ -66,6 +66,15 @@ pub(super) fn write_opencode(path: &Path) -> rusqlite::Result<()> {
     let tool = json!({"type": "tool", "tool": "edit", "state": {"output": "no"}}).to_string();
     database.execute("INSERT INTO part VALUES ('y', 'oc-1-1', 'oc-1', 9, ?1)", [tool])?;
     database.execute("UPDATE message SET data = '{cut' WHERE session_id = 'oc-bad'", [])?;
+    Ok(())
+}
+
+/// Makes the sessions of both those of another project.
+pub(super) fn move_to(copilot_cli: &Path, opencode: &Path, project: &str) -> rusqlite::Result<()> {
+    let cli = "UPDATE sessions SET cwd = replace(cwd, ?1, ?2)";
+    Connection::open(copilot_cli)?.execute(cli, [PROJECT, project])?;
+    let code = "UPDATE session SET directory = replace(directory, ?1, ?2)";
+    Connection::open(opencode)?.execute(code, [PROJECT, project])?;
     Ok(())
 }
 

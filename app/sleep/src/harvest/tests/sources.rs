@@ -157,6 +157,25 @@ fn a_harvest_leaves_no_file_behind() {
 }
 
 #[test]
+fn every_session_of_a_database_counts_once_whatever_became_of_it() {
+    let fixture = Fixture::new();
+    let sums = |found: &crate::harvest::Harvest| {
+        let report = report(found);
+        (report.sessions, report.kept + report.dropped.values().sum::<u64>())
+    };
+    for (source, n_sessions) in [(Source::CopilotCli, 3), (Source::Opencode, 4)] {
+        let options = fixture.options(source);
+        let first = harvest(&options, &HarvestState::default());
+        assert_eq!(sums(&first), (n_sessions, n_sessions), "{source}");
+        assert_eq!(sums(&harvest(&options, &first.state)), (n_sessions, n_sessions), "{source}");
+        let mut none = options;
+        none.limits.max_sessions = Some(0);
+        let found = harvest(&none, &HarvestState::default());
+        assert_eq!(sums(&found), (n_sessions, n_sessions), "{source}");
+    }
+}
+
+#[test]
 fn a_database_of_another_shape_is_named() {
     let fixture = Fixture::new();
     let path = fixture.stores.path("opencode.db");
