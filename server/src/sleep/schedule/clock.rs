@@ -186,7 +186,8 @@ impl NightClock {
         let command = beside(move || {
             let project = adopter.readable_folder(&typed)?;
             let target = kept.target().map(|typed| adopter.night_target(&project, typed));
-            Ok::<_, BeginScheduledError>(kept.command(project, target.transpose()?, &actor)?)
+            let target = target.transpose()?;
+            Ok::<_, BeginScheduledError>(kept.command(project, target.as_deref(), &actor)?)
         });
         let night = self.nights.begin(&command.await?).await?;
         let id = night.id.clone();

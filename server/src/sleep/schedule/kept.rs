@@ -6,7 +6,7 @@ use crate::config::{BadConfig, cfg_options};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_domain::api::NightRequest;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Keys that the form has fields for.
 const FORM_KEYS: [&str; 8] = [
@@ -67,13 +67,13 @@ impl KeptNight {
     pub(super) fn command(
         &self,
         project: PathBuf,
-        target: Option<PathBuf>,
+        target: Option<&Path>,
         actor: &str,
     ) -> Result<NightCommand, BadConfig> {
         let mut order = self.order.clone().order(project);
         for key in &mut order.keys {
             if key.key == "target_skill_path"
-                && let Some(real) = &target
+                && let Some(real) = target
             {
                 key.value = real.display().to_string().into();
             }
