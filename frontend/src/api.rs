@@ -6,6 +6,7 @@ mod models;
 mod nights;
 mod query;
 mod runs;
+mod schedules;
 mod schema;
 mod setup;
 
@@ -15,6 +16,7 @@ pub(crate) use models::*;
 pub(crate) use nights::*;
 pub(crate) use query::encode;
 pub(crate) use runs::*;
+pub(crate) use schedules::*;
 pub(crate) use schema::{SchemaAvailability, SchemaKey, SchemaKind};
 pub(crate) use setup::*;
 
@@ -42,6 +44,15 @@ async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResu
 async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
     let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
     read(ask(Request::put(&format!("{BASE}/{path}")), Some(body)).await?)
+}
+
+async fn patch<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
+    let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
+    read(ask(Request::patch(&format!("{BASE}/{path}")), Some(body)).await?)
+}
+
+async fn delete<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
+    read(ask(Request::delete(&format!("{BASE}/{path}")), None).await?)
 }
 
 /// For actions without a body: an empty object, so that the content type check of the server holds.

@@ -1,6 +1,6 @@
 //! Moments as people read them: local on screen, local with its zone and UTC on hover. The only reader of the clock.
 
-use js_sys::Date;
+use js_sys::{Array, Date, Intl, Object, Reflect};
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -134,6 +134,13 @@ pub(crate) fn today() -> String {
     let now = now_ms();
     let day = usize::try_from(date(now).get_day()).ok().and_then(|at| DAYS.get(at)).copied();
     format!("{} {}, {}", day.unwrap_or_default(), local(now).day(), clock(now))
+}
+
+/// The IANA name of the browser's zone; UTC when it tells none.
+pub(crate) fn zone_name() -> String {
+    let options = Intl::DateTimeFormat::new(&Array::new(), &Object::new()).resolved_options();
+    let name = Reflect::get(&options, &"timeZone".into()).ok().and_then(|name| name.as_string());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "UTC".to_owned())
 }
 
 /// The zone from the minutes that JavaScript gives: behind UTC is positive there.

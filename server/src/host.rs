@@ -89,12 +89,22 @@ impl Hosting {
     /// Hosts the runs of a store that is open already.
     #[must_use]
     pub fn with_store(store: Store, data_dir: &Path, env: Environment) -> Self {
+        Self::with_clock(store, data_dir, env, Arc::new(SystemClock::new()))
+    }
+
+    /// As [`Hosting::with_store`], by another clock.
+    pub(crate) fn with_clock(
+        store: Store,
+        data_dir: &Path,
+        env: Environment,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let owner = format!("{}:{}", std::process::id(), uuid::Uuid::now_v7());
         let shared = Shared {
             store,
             endpoints: Endpoints::new(),
             flights: Arc::new(Flights::default()),
-            clock: Arc::new(SystemClock::new()),
+            clock,
             env,
             data_dir: data_dir.to_owned(),
             owner,

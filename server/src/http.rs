@@ -21,6 +21,7 @@ mod router;
 mod run_parts;
 mod runs;
 mod sample;
+mod schedules;
 mod serve;
 mod sleep;
 mod state;

@@ -7,6 +7,7 @@ mod models;
 mod order;
 mod plain;
 mod run;
+mod schedule;
 mod view;
 
 pub(crate) use decide::{
@@ -17,6 +18,10 @@ pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 pub(crate) use plain::{open_plain, read_plain_text};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
+pub(crate) use schedule::{
+    BeginScheduledError, KeptNight, NightClock, ScheduleProblem, daily, new_schedule_id,
+    schedule_item, system_clocks, time_of,
+};
 pub(crate) use view::{night_detail, night_head, night_item, source_item};
 
 /// Work on files beside the requests. What is begun comes to its end, also when the one who asked has hung up.

@@ -305,6 +305,67 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
 }
 
 #[test]
+fn a_schedule_of_the_server_keeps_all_options_and_is_listed_and_removed() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let server = ["schedule", "--with", "server", "--hour", "4", "--minute", "5", "--json"];
+    let options = [
+        ["--zone", "Europe/Berlin"],
+        ["--backend", "mock"],
+        ["--set", "gate_metric=hard"],
+        ["--tasks-file", "tasks.json"],
+        ["--cfg-options", "model.target_temperature=0"],
+    ];
+    let said = house.sleep(&[&server[..], &options.concat()].concat())?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    let value: Value = serde_json::from_str(&said.out)?;
+    assert_eq!((&value["at"], &value["zone"]), (&json!("04:05"), &json!("Europe/Berlin")));
+    let options = value["options"].to_string();
+    for part in ["\"mock\"", "gate_metric", "/tasks.json", "model.target_temperature=0"] {
+        ensure!(options.contains(part), "{part} in {options}");
+    }
+    let project = house.project().canonicalize()?;
+    let is_server = |job: &&Value| job["scheduler"] == "server";
+    let listed = || -> anyhow::Result<Vec<Value>> {
+        let said = house.sleep(&["schedule", "--list", "--json"])?;
+        ensure!(said.code == 0, "{} {}", said.out, said.err);
+        let value: Value = serde_json::from_str(&said.out)?;
+        Ok(value["jobs"].as_array().context("a list")?.iter().filter(is_server).cloned().collect())
+    };
+    assert_eq!(listed()?, value["jobs"].as_array().context("a list")?[..]);
+    // Once more: it is the same schedule with another time.
+    let said = house.sleep(&["schedule", "--with", "server", "--zone", "UTC"])?;
+    ensure!(said.out.contains("while `skillopt serve` runs"), "{} {}", said.out, said.err);
+    let jobs = listed()?;
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    assert_eq!(
+        (&jobs[0]["name"], &jobs[0]["at"], &jobs[0]["zone"], &jobs[0]["project"]),
+        (&value["id"], &json!("03:17"), &json!("UTC"), &json!(project))
+    );
+    let said = house.sleep(&["unschedule", "--with", "server"])?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    assert_eq!(listed()?, Vec::<Value>::new());
+    Ok(())
+}
+
+#[test]
+fn a_schedule_of_the_server_takes_no_bad_zone_and_no_secret() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let server = ["schedule", "--with", "server"];
+    let address = "model.openai_compatible_base_url=https://me:sk-1@host/v1";
+    for (option, words) in [
+        (["--zone", "Europe/Berln"], "no time zone"),
+        (["--cfg-options", address], "holds a secret"),
+    ] {
+        let said = house.sleep(&[&server[..], &option].concat())?;
+        assert_eq!(said.code, 2, "{} {}", said.out, said.err);
+        ensure!(said.err.contains(words) && !said.err.contains("sk-1"), "{}", said.err);
+    }
+    let said = house.sleep(&["schedule", "--with", "cron", "--zone", "UTC", "--print"])?;
+    ensure!(said.code == 2 && said.err.contains("--with server"), "{} {}", said.out, said.err);
+    Ok(())
+}
+
+#[test]
 fn a_dry_run_keeps_nothing_and_the_night_after_it_pays_for_nothing_again() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=6).try_for_each(|number| house.add_session(number))?;

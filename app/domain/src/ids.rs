@@ -73,6 +73,7 @@ macro_rules! uuid_id {
 
 uuid_id!(RunId, "run id", "One training run.");
 uuid_id!(NightId, "night id", "One night of SkillOpt-Sleep, as this machine ran it.");
+uuid_id!(ScheduleId, "schedule id", "A night every day, by the clock of the server.");
 uuid_id!(AdoptionId, "adoption id", "One write of a skill version into a live file.");
 
 fn is_uuid(text: &str) -> bool {

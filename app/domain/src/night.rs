@@ -2,6 +2,9 @@
 
 pub mod edit;
 pub mod report;
+mod schedule;
+
+pub use schedule::ScheduleOutcomeKind;
 
 use crate::json::from_fields;
 use crate::spend::Spend;

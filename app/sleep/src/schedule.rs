@@ -6,12 +6,13 @@ mod commands;
 mod crontab;
 mod job;
 mod launchd;
+mod listing;
 mod systemd;
 #[cfg(test)]
 mod tests;
 mod windows;
 
-pub use clock::{Daily, Due, Plan, SkipReason, Skipped};
+pub use clock::{Daily, Due, Plan, SkipReason, Skipped, UnknownZone, system_zone};
 pub use commands::{Commands, Output, SystemCommands};
 pub use crontab::{
     CrontabError, install as install_crontab, installed_in, uninstall as uninstall_crontab,
@@ -19,6 +20,7 @@ pub use crontab::{
 };
 pub use job::{At, BadTime, Job, JobError, project_digest};
 pub use launchd::{Launchd, plist};
+pub use listing::{InstalledJob, Listing, Scheduler, SystemClocks};
 pub use systemd::{Systemd, service, timer};
 pub use windows::{Windows, helper_script, task_names};
 

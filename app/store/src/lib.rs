@@ -29,6 +29,7 @@ mod reading;
 mod rejected;
 mod run_list;
 mod runs;
+mod schedules;
 mod script;
 mod sql;
 mod steps;
@@ -51,3 +52,7 @@ pub use nights::{
 pub use open::Store;
 pub use reading::Counts;
 pub use runs::{NewRun, RunRow};
+pub use schedules::{
+    AddScheduleError, NewSchedule, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
+    ScheduleTime,
+};

@@ -3,6 +3,11 @@
 mod draft;
 mod latest;
 mod nights;
+mod schedule;
+mod schedule_form;
+mod schedule_jobs;
+mod schedule_row;
+mod schedule_words;
 mod start;
 
 use crate::api;
@@ -24,6 +29,7 @@ use draft::Draft;
 use latest::LatestSources;
 use leptos::prelude::*;
 use nights::NightsTable;
+use schedule::ScheduleSection;
 use skillopt_domain::api::{NightDecision, NightItem, SleepPage};
 use skillopt_domain::night::NightStatus;
 use start::StartForm;
@@ -87,6 +93,7 @@ fn Body(page: SleepPage, project: QueryValue<String>, draft: Draft) -> impl Into
             "What passes the gate waits here for your review. No live file changes before you adopt."
         </p>
         <StartForm draft projects/>
+        <ScheduleSection draft/>
         {when(move || is_empty.get(), || view! { <NoNights/> }.into_any(), move || view! {
             <NightsTable nights/>
             <LatestSources nights/>

@@ -46,8 +46,10 @@ async fn dispatch(args: SleepArgs, data_dir: &Path, output: &Output) -> anyhow::
         SleepCommand::Adopt(args) => decide::adopt(&args, (data_dir, env), output).await,
         SleepCommand::Reject(args) => decide::reject(&args, (data_dir, env), output).await,
         SleepCommand::Revert(args) => decide::revert(&args, (data_dir, env), output).await,
-        SleepCommand::Schedule(args) => schedule::schedule(&args, (data_dir, &env), output),
-        SleepCommand::Unschedule(args) => schedule::unschedule(&args, &env, output),
+        SleepCommand::Schedule(args) => schedule::schedule(&args, (data_dir, &env), output).await,
+        SleepCommand::Unschedule(args) => {
+            schedule::unschedule(&args, (data_dir, &env), output).await
+        }
         SleepCommand::Experiment(args) => experiment::run(&args, (data_dir, env), output).await,
     }
 }

@@ -3,7 +3,7 @@
 use super::state::AppState;
 use super::{
     adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
-    problem, prompts, run_parts, runs, sleep, stream,
+    problem, prompts, run_parts, runs, schedules, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -75,6 +75,9 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::reject))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
+        .routes(routes!(schedules::list, schedules::add))
+        .routes(routes!(schedules::change, schedules::remove))
+        .routes(routes!(schedules::run_now))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

@@ -8,7 +8,7 @@ use crate::adopt::{AdoptError, AdoptRoots, Adopter};
 use crate::host::Hosting;
 use crate::live::Live;
 use crate::mcp::OwnProgram;
-use crate::sleep::Nights;
+use crate::sleep::{NightClock, Nights};
 use crate::supervisor::Supervisor;
 use skillopt_store::StoreFailure;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -111,6 +111,7 @@ pub async fn serve(
     let state = assemble(&options, hosting, hosts, &stop).await?;
     state.adopter.recover().await.map_err(ServeError::Recovery)?;
     let (supervisor, nights) = (state.supervisor.clone(), state.nights.clone());
+    let clock = state.clock.clone();
     let commands = state.commands.clone();
     let (live, adopter) = (state.live.clone(), state.adopter.clone());
     on_ready(&url);
@@ -129,9 +130,14 @@ pub async fn serve(
     };
     let runs = async {
         stop.cancelled().await;
-        tokio::join!(supervisor.shut_down(DRAIN), nights.shut_down(DRAIN), commands.close());
+        tokio::join!(supervisor.shut_down(DRAIN), commands.close());
     };
-    let (result, (), ()) = tokio::join!(served, supervisor.watch(), runs);
+    let sleep = async {
+        // The clock first: what it is about to begin is ended with the other nights.
+        clock.run(&stop).await;
+        nights.shut_down(DRAIN).await;
+    };
+    let (result, (), (), ()) = tokio::join!(served, supervisor.watch(), runs, sleep);
     adopter.close().await;
     live.close().await;
     Ok(result?)
@@ -231,10 +237,13 @@ async fn assemble(
     let working_dir = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
     let folders = options.adopt_roots.iter().cloned().chain(working_dir);
     let roots = AdoptRoots::new(options.home.clone(), folders.chain([options.data_dir.clone()]));
+    let adopter = Adopter::new(store.clone(), roots, clock.clone());
+    let nights = Nights::new(hosting.clone());
     Ok(AppState::new(Parts {
-        adopter: Adopter::new(store.clone(), roots, clock.clone()),
+        clock: NightClock::new(nights.clone(), adopter.clone()),
+        adopter,
         live: Live::start(store.clone(), stop.clone()).await?,
-        nights: Nights::new(hosting.clone()),
+        nights,
         commands: Arc::new(OwnProgram::of_process(&options.data_dir, stop.child_token())),
         supervisor: Supervisor::new(
             store.clone(),

@@ -100,7 +100,7 @@ pub(crate) async fn begin(
 }
 
 /// What the form asks for, with its paths checked. Blocks.
-fn order_of(state: &AppState, request: &NightRequest) -> ApiResult<NightOrder> {
+pub(super) fn order_of(state: &AppState, request: &NightRequest) -> ApiResult<NightOrder> {
     let project = state.adopter.readable_folder(&request.project)?;
     let said = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)

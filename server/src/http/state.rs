@@ -6,7 +6,7 @@ use crate::adopt::Adopter;
 use crate::host::Hosting;
 use crate::live::Live;
 use crate::mcp::OwnProgram;
-use crate::sleep::Nights;
+use crate::sleep::{NightClock, Nights};
 use crate::supervisor::Supervisor;
 use skillopt_store::Store;
 use std::ops::Deref;
@@ -53,6 +53,8 @@ pub struct Parts {
     pub supervisor: Supervisor,
     /// Runs nights.
     pub(crate) nights: Nights,
+    /// Runs them every day.
+    pub(crate) clock: NightClock,
     /// Runs commands for agents that call over HTTP.
     pub(crate) commands: Arc<OwnProgram>,
     /// Live updates.

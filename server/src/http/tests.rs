@@ -11,6 +11,7 @@ mod models;
 mod nights;
 mod prices;
 mod prompts;
+mod schedules;
 mod streaming;
 
 use super::assets::Assets;
@@ -77,17 +78,16 @@ impl World {
         let store = Store::in_memory().await.unwrap();
         let hosting = Hosting::with_store(store.clone(), dir.path(), env);
         let nights = crate::sleep::Nights::new(hosting.clone());
+        let roots = AdoptRoots::new(None, [dir.path().to_owned()]);
+        let adopter = Adopter::new(store.clone(), roots, hosting.clock());
         let stop = CancellationToken::new();
         let supervisor =
             Supervisor::new(store.clone(), Arc::new(hosting.clone()), hosting.clock(), 4);
         let allowed_hosts: Vec<String> =
             allowed_hosts.iter().map(|&name| name.to_owned()).collect();
         let state = AppState::new(Parts {
-            adopter: Adopter::new(
-                store.clone(),
-                AdoptRoots::new(None, [dir.path().to_owned()]),
-                hosting.clock(),
-            ),
+            clock: crate::sleep::NightClock::new(nights.clone(), adopter.clone()),
+            adopter,
             live: Live::start(store.clone(), stop.clone()).await.unwrap(),
             supervisor: supervisor.clone(),
             store: store.clone(),
@@ -124,6 +124,18 @@ impl World {
     async fn put(&self, path: &str, body: &Value) -> Answer {
         let mut request = post(path, body);
         *request.method_mut() = axum::http::Method::PUT;
+        self.answer(request).await
+    }
+
+    async fn patch(&self, path: &str, body: &Value) -> Answer {
+        let mut request = post(path, body);
+        *request.method_mut() = axum::http::Method::PATCH;
+        self.answer(request).await
+    }
+
+    async fn delete(&self, path: &str) -> Answer {
+        let mut request = get(path);
+        *request.method_mut() = axum::http::Method::DELETE;
         self.answer(request).await
     }
 

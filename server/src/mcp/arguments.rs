@@ -170,8 +170,8 @@ pub(super) static MINUTE: Argument =
 pub(super) static SCHEDULER: Argument = arg(
     "scheduler",
     "--with",
-    Kind::Word(&["cron", "systemd", "launchd", "windows"]),
-    "Which scheduler; that of this system when left out.",
+    Kind::Word(&["cron", "systemd", "launchd", "windows", "server"]),
+    "Which scheduler; that of this system when left out, `server` for that of `skillopt serve`.",
 );
 
 pub(super) static CONFIG: Argument = arg("config", "--config", PATH, "The YAML config.");

@@ -213,7 +213,7 @@ pub(super) static TOOLS: [Tool; 14] = [
     Tool {
         name: "sleep_schedule",
         title: "Schedule nights",
-        about: "Run a night every day by the scheduler of this system, with the options given here.",
+        about: "Run a night every day, by the scheduler of this system or while `skillopt serve` runs, with the options given here.",
         command: &["sleep", "schedule"],
         arguments: &[
             &a::PROJECT,

@@ -26,39 +26,48 @@ pub(crate) struct NightOrder {
 }
 
 /// An order as the store keeps it, for decisions about its night.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct KeptOrder {
-    config_file: Option<PathBuf>,
+pub(super) struct KeptOrder {
+    pub(super) config_file: Option<PathBuf>,
     /// Flag, key and value.
-    keys: Vec<(String, String, Value)>,
+    pub(super) keys: Vec<(String, String, Value)>,
 }
 
 impl NightOrder {
     /// The settings as JSON text.
     pub(crate) fn kept(&self) -> String {
-        let keys = self.keys.iter();
-        let kept = KeptOrder {
-            config_file: self.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
-            keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
-        };
-        serde_json::to_string(&kept).unwrap_or_default()
+        serde_json::to_string(&KeptOrder::of(self)).unwrap_or_default()
     }
 
     /// The order for a project with the settings that [`NightOrder::kept`] wrote; text that is none has no settings.
     pub(crate) fn of_kept(project: PathBuf, kept: &str) -> Self {
-        let kept: KeptOrder = serde_json::from_str(kept).unwrap_or_default();
-        let keys = kept.keys.into_iter();
-        Self {
-            project: Some(project),
-            config_file: kept.config_file,
-            keys: keys.map(|(flag, name, value)| Override { flag, key: name, value }).collect(),
-        }
+        serde_json::from_str::<KeptOrder>(kept).unwrap_or_default().order(project)
     }
 
     /// A flag names this key.
     pub(crate) fn sets(&self, name: &str) -> bool {
         self.keys.iter().any(|one| one.key == name)
+    }
+}
+
+impl KeptOrder {
+    pub(super) fn of(order: &NightOrder) -> Self {
+        let keys = order.keys.iter();
+        Self {
+            config_file: order.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
+            keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
+        }
+    }
+
+    /// The order for a project.
+    pub(super) fn order(self, project: PathBuf) -> NightOrder {
+        let keys = self.keys.into_iter();
+        NightOrder {
+            project: Some(project),
+            config_file: self.config_file,
+            keys: keys.map(|(flag, name, value)| Override { flag, key: name, value }).collect(),
+        }
     }
 }
 

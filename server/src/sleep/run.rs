@@ -123,6 +123,11 @@ impl Nights {
         Self { hosting, tasks: TaskTracker::new(), stop: CancellationToken::new(), places }
     }
 
+    /// What all that this process runs share.
+    pub(crate) fn hosting(&self) -> &Hosting {
+        &self.hosting
+    }
+
     /// Puts a night together and writes its row. Makes no call.
     pub(crate) async fn begin(&self, command: &NightCommand) -> Result<BegunNight, NightRunError> {
         let now_ms = self.hosting.clock().now_ms();

@@ -22,6 +22,19 @@ pub struct Daily {
     pub zone: TimeZone,
 }
 
+/// There is no such zone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no time zone that this machine knows; give an IANA name, such as Europe/Berlin or UTC"
+)]
+pub struct UnknownZone(pub String);
+
+/// The zone of this machine by its IANA name; UTC when it has none.
+#[must_use]
+pub fn system_zone() -> String {
+    TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
+}
+
 /// A night that has to run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
@@ -46,7 +59,7 @@ impl SkipReason {
     pub fn text(self) -> &'static str {
         match self {
             Self::Missed => {
-                "the machine was off or asleep; one night runs for all that were missed"
+                "the machine was off or asleep, or no server ran; one night runs for all that were missed"
             }
             Self::ClockSetBack => "the clock of the machine had been ahead and was set back",
         }
@@ -76,6 +89,31 @@ pub struct Plan {
 }
 
 impl Daily {
+    /// A time of day in the zone of a name.
+    ///
+    /// # Errors
+    /// [`UnknownZone`].
+    pub fn named(at: At, zone: &str) -> Result<Self, UnknownZone> {
+        let zone = zone.trim();
+        // Another spelling of a name is that name; a fixed distance from UTC has none.
+        match TimeZone::get(zone) {
+            Ok(found) if found.iana_name().is_some() => Ok(Self { at, zone: found }),
+            _ => Err(UnknownZone(zone.to_owned())),
+        }
+    }
+
+    /// A time of day in UTC.
+    #[must_use]
+    pub fn in_utc(at: At) -> Self {
+        Self { at, zone: TimeZone::UTC }
+    }
+
+    /// The IANA name of the zone.
+    #[must_use]
+    pub fn zone_name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
     /// What to do now. `served` is that of the plan before; `None` when the schedule is new, and then nothing is due
     /// before its next time.
     #[must_use]

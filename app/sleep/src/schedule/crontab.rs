@@ -136,7 +136,7 @@ fn change(
 }
 
 /// The user's crontab. That there is none is something else than that it cannot be read.
-fn read(commands: &dyn Commands) -> Result<String, InstallError> {
+pub(super) fn read(commands: &dyn Commands) -> Result<String, InstallError> {
     let no_program = |reason| InstallError::NoProgram { program: "crontab".to_owned(), reason };
     let output = commands.run("crontab", &["-l"], b"").map_err(no_program)?;
     if output.is_success {

@@ -26,7 +26,7 @@ pub(crate) enum SleepCommand {
     Reject(RejectArgs),
     /// Put back what an adoption replaced.
     Revert(RevertArgs),
-    /// Run a night every day by the scheduler of this system.
+    /// Run a night every day, by the scheduler of this system or by `skillopt serve`.
     Schedule(ScheduleArgs),
     /// Take such schedules away.
     Unschedule(UnscheduleArgs),
@@ -252,12 +252,18 @@ pub(crate) struct ScheduleArgs {
     /// Minute of the hour, 0 to 59.
     #[arg(long, default_value_t = 17, value_parser = clap::value_parser!(u8).range(0..=59))]
     pub(crate) minute: u8,
-    /// Which scheduler; that of this system when left out.
+    /// The time zone by its IANA name, for `--with server`; that of this machine when left out.
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) zone: Option<String>,
+    /// Which scheduler; that of this system when left out. `server` is the clock of `skillopt serve`.
     #[arg(long, value_enum)]
     pub(crate) with: Option<SchedulerArg>,
     /// Only print what would be installed.
     #[arg(long)]
     pub(crate) print: bool,
+    /// Only list what is scheduled.
+    #[arg(long, conflicts_with_all = ["print", "with", "zone"])]
+    pub(crate) list: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -266,6 +272,7 @@ pub(crate) enum SchedulerArg {
     Systemd,
     Launchd,
     Windows,
+    Server,
 }
 
 #[derive(Debug, Args)]
@@ -275,7 +282,7 @@ pub(crate) struct UnscheduleArgs {
     /// Those of all projects.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Which scheduler; that of this system when left out.
+    /// Which scheduler; that of this system and that of the server when left out.
     #[arg(long, value_enum)]
     pub(crate) with: Option<SchedulerArg>,
 }

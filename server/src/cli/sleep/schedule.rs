@@ -1,21 +1,37 @@
-//! `sleep schedule` and `sleep unschedule`: a night every day, by the clock of this system. All options of the night go
-//! with it.
+//! `sleep schedule` and `sleep unschedule`: a night every day, by the clock of this system or by that of the server. All
+//! options of the night go with it.
+
+mod list;
+mod server;
 
 use super::args::{CommonArgs, ScheduleArgs, SchedulerArg, UnscheduleArgs};
 use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::NightSetup;
+use crate::sleep::{NightSetup, system_clocks};
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 use skillopt_sleep::schedule::{
-    At, InstallError, Job, Launchd, SystemCommands, Systemd, Which, Windows, helper_script,
-    install_crontab, plist, service, timer, uninstall_crontab, with_job,
+    At, InstallError, Job, SystemCommands, Which, Windows, helper_script, install_crontab, plist,
+    service, timer, uninstall_crontab, with_job,
 };
 use std::path::{Path, PathBuf};
 
-pub(super) fn schedule(
+/// How far a command came.
+enum Step {
+    /// All is said.
+    Over(Exit),
+    /// It is installed, which is still to be told.
+    Installed {
+        /// For people.
+        words: String,
+        /// For programs.
+        value: Value,
+    },
+}
+
+pub(super) async fn schedule(
     args: &ScheduleArgs,
     (data_dir, env): (&Path, &Environment),
     output: &Output,
@@ -26,34 +42,76 @@ pub(super) fn schedule(
         Ok(setup) => setup,
         Err(err) => return Ok(refuse_order(output, common.json, &err)),
     };
-    let program = std::env::current_exe().context("finding this program")?;
-    let at = At::new(args.hour.into(), args.minute.into())?;
-    let words = night_args(&setup, common, data_dir);
-    let job = match Job::new(&setup.config.invoked_project, &program, words, at) {
-        Ok(job) => job,
-        Err(err) => return Ok(refuse(output, common.json, "cannot_schedule", &err.to_string())),
-    };
-    let with = args.with.unwrap_or_else(usual);
-    if args.print {
-        output.line(&text_of(with, &job)?);
+    if args.list {
+        list::of(&setup, data_dir, env).await?.tell(common.json, output);
         return Ok(Exit::Done);
     }
-    match install(with, &job, &setup, env) {
-        Ok(()) => tell(output, common.json, with, &job),
-        Err(err) => {
-            refuse(output, common.json, "schedule_failed", &err.to_string());
-            if !common.json {
-                output.line(&text_of(with, &job)?);
-            }
-            return Ok(Exit::Failed);
+    let with = args.with.unwrap_or_else(usual);
+    let step = match with {
+        SchedulerArg::Server => server::schedule(args, &setup, data_dir, output).await?,
+        with if args.zone.is_some() => {
+            let words = "--zone needs --with server";
+            let words = format!("{words}: {} goes by the clock of the machine", word(with));
+            return Ok(refuse(output, common.json, "cannot_schedule", &words));
         }
+        with => by_system(args, with, (&setup, data_dir, env), output)?,
+    };
+    let (words, mut value) = match step {
+        Step::Over(exit) => return Ok(exit),
+        Step::Installed { words, value } => (words, value),
+    };
+    let listed = list::of(&setup, data_dir, env).await?;
+    if common.json {
+        value["jobs"] = listed.jobs();
+        output.line(&value.to_string());
+    } else {
+        output.line(&words);
+        listed.tell(false, output);
     }
     Ok(Exit::Done)
 }
 
-pub(super) fn unschedule(
+fn by_system(
+    args: &ScheduleArgs,
+    with: SchedulerArg,
+    (setup, data_dir, env): (&NightSetup, &Path, &Environment),
+    output: &Output,
+) -> anyhow::Result<Step> {
+    let common = &args.common;
+    let program = std::env::current_exe().context("finding this program")?;
+    let at = At::new(args.hour.into(), args.minute.into())?;
+    let words = night_args(setup, common, data_dir);
+    let job = match Job::new(&setup.config.invoked_project, &program, words, at) {
+        Ok(job) => job,
+        Err(err) => {
+            let exit = refuse(output, common.json, "cannot_schedule", &err.to_string());
+            return Ok(Step::Over(exit));
+        }
+    };
+    if args.print {
+        output.line(&text_of(with, &job)?);
+        return Ok(Step::Over(Exit::Done));
+    }
+    if let Err(err) = install(with, &job, setup, env) {
+        refuse(output, common.json, "schedule_failed", &err.to_string());
+        if !common.json {
+            output.line(&text_of(with, &job)?);
+        }
+        return Ok(Step::Over(Exit::Failed));
+    }
+    let project = job.project().display();
+    Ok(Step::Installed {
+        words: format!("a night of {project} runs every day at {} by {}", job.at(), word(with)),
+        value: json!({
+            "ok": true, "scheduler": word(with), "at": job.at().to_string(), "project": job.project(),
+            "argv": job.argv(),
+        }),
+    })
+}
+
+pub(super) async fn unschedule(
     args: &UnscheduleArgs,
-    env: &Environment,
+    (data_dir, env): (&Path, &Environment),
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let common = &args.common;
@@ -65,20 +123,27 @@ pub(super) fn unschedule(
         true => Which::All,
         false => Which::Project(setup.config.invoked_project.clone()),
     };
-    let with = args.with.unwrap_or_else(usual);
-    let done = match with {
-        SchedulerArg::Cron => uninstall_crontab(&which, &setup.config.state_dir, &SystemCommands),
-        SchedulerArg::Systemd => systemd(&setup, env).uninstall(&which, &SystemCommands).map(drop),
-        SchedulerArg::Launchd => launchd(&setup).uninstall(&which, &SystemCommands).map(drop),
-        SchedulerArg::Windows => Windows.uninstall(&which, &SystemCommands).map(drop),
+    let is_any = args.with.is_none();
+    let n_of_server = match args.with {
+        None | Some(SchedulerArg::Server) => server::unschedule(&which, data_dir).await?,
+        Some(_) => 0,
     };
+    let done = uninstall(args.with.unwrap_or_else(usual), &which, &setup, env);
     match done {
-        Ok(()) if common.json => output.line(&json!({"ok": true}).to_string()),
-        Ok(()) => output.line("no night is scheduled here any more"),
+        // Where the server was the only clock, there need not be another one.
+        Err(InstallError::NoProgram { .. }) if is_any && n_of_server > 0 => {}
         Err(err) => {
             refuse(output, common.json, "schedule_failed", &err.to_string());
             return Ok(Exit::Failed);
         }
+        Ok(()) => {}
+    }
+    match (common.json, args.with) {
+        (true, _) => output.line(&json!({"ok": true}).to_string()),
+        (false, Some(SchedulerArg::Server)) => {
+            output.line("the server runs no night here any more");
+        }
+        (false, _) => output.line("no night is scheduled here any more"),
     }
     Ok(Exit::Done)
 }
@@ -100,32 +165,31 @@ fn install(
     setup: &NightSetup,
     env: &Environment,
 ) -> Result<(), InstallError> {
+    let clocks = system_clocks(&setup.home, env);
     match with {
         SchedulerArg::Cron => install_crontab(job, &setup.config.state_dir, &SystemCommands),
-        SchedulerArg::Systemd => systemd(setup, env).install(job, &SystemCommands),
-        SchedulerArg::Launchd => launchd(setup).install(job, &SystemCommands),
+        SchedulerArg::Systemd => clocks.systemd.install(job, &SystemCommands),
+        SchedulerArg::Launchd => clocks.launchd.install(job, &SystemCommands),
         SchedulerArg::Windows => Windows.install(job, &SystemCommands),
+        // Not of this system: its schedules are rows in the store.
+        SchedulerArg::Server => Ok(()),
     }
 }
 
-fn systemd(setup: &NightSetup, env: &Environment) -> Systemd {
-    let config = env.get("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let config = config.unwrap_or_else(|| setup.home.join(".config"));
-    Systemd { unit_dir: config.join("systemd/user") }
-}
-
-fn launchd(setup: &NightSetup) -> Launchd {
-    Launchd { agent_dir: setup.home.join("Library/LaunchAgents"), uid: user_number() }
-}
-
-#[cfg(unix)]
-fn user_number() -> u32 {
-    rustix::process::getuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn user_number() -> u32 {
-    0
+fn uninstall(
+    with: SchedulerArg,
+    which: &Which,
+    setup: &NightSetup,
+    env: &Environment,
+) -> Result<(), InstallError> {
+    let clocks = system_clocks(&setup.home, env);
+    match with {
+        SchedulerArg::Cron => uninstall_crontab(which, &setup.config.state_dir, &SystemCommands),
+        SchedulerArg::Systemd => clocks.systemd.uninstall(which, &SystemCommands).map(drop),
+        SchedulerArg::Launchd => clocks.launchd.uninstall(which, &SystemCommands).map(drop),
+        SchedulerArg::Windows => Windows.uninstall(which, &SystemCommands).map(drop),
+        SchedulerArg::Server => Ok(()),
+    }
 }
 
 /// What would be installed, for people who install by hand.
@@ -135,24 +199,8 @@ fn text_of(with: SchedulerArg, job: &Job) -> anyhow::Result<String> {
         SchedulerArg::Systemd => format!("{}\n{}", service(job), timer(job)),
         SchedulerArg::Launchd => plist(job),
         SchedulerArg::Windows => helper_script(job)?,
+        SchedulerArg::Server => String::new(),
     })
-}
-
-fn tell(output: &Output, is_json: bool, with: SchedulerArg, job: &Job) {
-    if is_json {
-        let value = json!({
-            "ok": true, "scheduler": word(with), "at": job.at().to_string(), "project": job.project(),
-            "argv": job.argv(),
-        });
-        output.line(&value.to_string());
-    } else {
-        output.line(&format!(
-            "a night of {} runs every day at {} by {}",
-            job.project().display(),
-            job.at(),
-            word(with)
-        ));
-    }
 }
 
 fn word(with: SchedulerArg) -> &'static str {
@@ -161,6 +209,7 @@ fn word(with: SchedulerArg) -> &'static str {
         SchedulerArg::Systemd => "systemd",
         SchedulerArg::Launchd => "launchd",
         SchedulerArg::Windows => "the task scheduler",
+        SchedulerArg::Server => "the server",
     }
 }
 

@@ -132,3 +132,19 @@ fn a_year_of_wake_ups_gives_one_run_a_day() {
 fn c97_times_that_do_not_exist_are_refused(#[case] hour: i64, #[case] minute: i64) {
     assert!(At::new(hour, minute).is_err());
 }
+
+#[rstest]
+#[case("Europe/Berlin", Some("Europe/Berlin"))]
+#[case(" europe/berlin ", Some("Europe/Berlin"))]
+#[case("UTC", Some("UTC"))]
+#[case("Europe/Berln", None)]
+#[case("", None)]
+#[case("../../etc/passwd", None)]
+#[case("+02:00", None)]
+fn a_zone_is_known_by_its_name(#[case] name: &str, #[case] expect: Option<&str>) {
+    let named = Daily::named(At::USUAL, name);
+    assert_eq!(named.as_ref().ok().map(Daily::zone_name), expect);
+    if let Err(err) = named {
+        assert!(err.to_string().contains("IANA name"), "{err}");
+    }
+}

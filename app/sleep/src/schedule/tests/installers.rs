@@ -1,9 +1,10 @@
 //! C97: quoting, what is ours and what is not, and crontabs that must not be lost.
 
 use crate::schedule::{
-    At, Commands, CrontabError, InstallError, Job, JobError, Launchd, Output, Systemd, Which,
-    Windows, helper_script, install_crontab, installed_in, plist, project_digest, service,
-    task_names, timer, uninstall_crontab, with_job, without_all, without_project,
+    At, Commands, CrontabError, InstallError, Job, JobError, Launchd, Listing, Output, Scheduler,
+    SystemClocks, Systemd, Which, Windows, helper_script, install_crontab, installed_in, plist,
+    project_digest, service, task_names, timer, uninstall_crontab, with_job, without_all,
+    without_project,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -348,4 +349,44 @@ proptest! {
         let around = format!("{}{block}{}", join(before), join(after));
         prop_assert_eq!(without_all(&around).unwrap(), mine);
     }
+}
+
+#[test]
+fn what_is_installed_is_listed_with_its_project_and_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let clocks = SystemClocks {
+        systemd: Systemd { unit_dir: dir.path().join("units") },
+        launchd: Launchd { agent_dir: dir.path().join("agents"), uid: 1 },
+    };
+    let odd = "/home/me/a b/it's 100% & more";
+    let all = [Scheduler::Cron, Scheduler::Systemd, Scheduler::Launchd];
+    let machine = Fake::new(Some(MINE));
+    assert_eq!(clocks.installed(&all, &machine), Listing::default());
+    install_crontab(&job(odd), dir.path(), &machine).unwrap();
+    clocks.systemd.install(&job(odd), &machine).unwrap();
+    fs::create_dir_all(&clocks.launchd.agent_dir).unwrap();
+    let label = format!("org.skillopt.sleep.{}", &project_digest(Path::new(odd)).as_str()[..20]);
+    fs::write(clocks.launchd.agent_dir.join(format!("{label}.plist")), plist(&job(odd))).unwrap();
+    let listing = clocks.installed(&all, &machine);
+    assert_eq!(listing.unread, Vec::<String>::new());
+    let told: Vec<_> =
+        listing.jobs.iter().map(|job| (job.scheduler, job.project.as_deref(), job.at)).collect();
+    assert_eq!(told, all.map(|scheduler| (scheduler, Some(odd), Some(At::USUAL))));
+    for job in &listing.jobs {
+        assert!(job.is_of(Path::new(odd)) && !job.is_of(Path::new("/home/me")), "{job:?}");
+    }
+}
+
+#[test]
+fn a_crontab_that_cannot_be_read_is_told_and_hides_no_other_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let clocks = SystemClocks {
+        systemd: Systemd { unit_dir: dir.path().to_owned() },
+        launchd: Launchd { agent_dir: dir.path().to_owned(), uid: 1 },
+    };
+    let machine = Fake { list_fails: Some("not allowed"), ..Fake::new(None) };
+    clocks.systemd.install(&job("/p"), &machine).unwrap();
+    let listing = clocks.installed(&[Scheduler::Cron, Scheduler::Systemd], &machine);
+    assert_eq!(listing.jobs.len(), 1);
+    assert!(listing.unread[0].starts_with("cron: ") && listing.unread[0].contains("not allowed"));
 }

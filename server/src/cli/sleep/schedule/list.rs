@@ -1,0 +1,99 @@
+//! What is scheduled: jobs of the system's schedulers for a project, and all schedules of the server.
+
+use super::server;
+use crate::cli::output::Output;
+use crate::config::Environment;
+use crate::sleep::{NightSetup, daily, system_clocks};
+use serde_json::{Value, json};
+use skillopt_sleep::instant::utc_text;
+use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
+use skillopt_store::ScheduleRow;
+use std::path::Path;
+
+/// What is scheduled.
+pub(super) struct Listed {
+    system: Listing,
+    server: Vec<Server>,
+}
+
+/// A schedule of the server.
+struct Server {
+    row: ScheduleRow,
+    /// When its next night is, in UTC; empty for one that does not run.
+    next: String,
+}
+
+/// Looks at all clocks.
+pub(super) async fn of(
+    setup: &NightSetup,
+    data_dir: &Path,
+    env: &Environment,
+) -> anyhow::Result<Listed> {
+    let clocks = system_clocks(&setup.home, env);
+    let mut system = clocks.installed(Scheduler::of_this_system(), &SystemCommands);
+    system.jobs.retain(|job| job.is_of(&setup.config.invoked_project));
+    let now_ms = server::now_ms();
+    let rows = server::schedules(data_dir).await?;
+    let server = rows.into_iter().map(|row| Server { next: next_of(&row, now_ms), row }).collect();
+    Ok(Listed { system, server })
+}
+
+fn next_of(row: &ScheduleRow, now_ms: u64) -> String {
+    let daily = daily(row.time.hour.into(), row.time.minute.into(), &row.time.zone);
+    let next = daily.ok().filter(|_| row.is_enabled);
+    next.map(|daily| utc_text(daily.plan(Some(&row.served), now_ms).next_ms)).unwrap_or_default()
+}
+
+impl Listed {
+    /// Tells all, for programs or for people.
+    pub(super) fn tell(&self, is_json: bool, output: &Output) {
+        if is_json {
+            let value = json!({"ok": true, "jobs": self.jobs(), "unread": self.system.unread});
+            output.line(&value.to_string());
+            return;
+        }
+        self.system.unread.iter().for_each(|words| output.note(words));
+        if self.system.jobs.is_empty() && self.server.is_empty() {
+            output.line("nothing is scheduled");
+            return;
+        }
+        output.line("scheduled:");
+        self.system.jobs.iter().for_each(|job| output.line(&system_words(job)));
+        self.server.iter().for_each(|one| output.line(&server_words(one)));
+    }
+
+    /// One object a job.
+    pub(super) fn jobs(&self) -> Value {
+        let system = self.system.jobs.iter().map(|job| {
+            let at = job.at.map(|at| at.to_string());
+            json!({"scheduler": job.scheduler.word(), "project": job.project, "at": at, "name": job.name})
+        });
+        let server = self.server.iter().map(|Server { row, next }| {
+            json!({
+                "scheduler": "server", "project": row.project, "at": at_of(row), "zone": row.time.zone,
+                "enabled": row.is_enabled, "next": Some(next).filter(|next| !next.is_empty()),
+                "name": row.id,
+            })
+        });
+        system.chain(server).collect()
+    }
+}
+
+fn at_of(row: &ScheduleRow) -> String {
+    format!("{:02}:{:02}", row.time.hour, row.time.minute)
+}
+
+fn system_words(job: &InstalledJob) -> String {
+    let at = job.at.map_or_else(|| "?".to_owned(), |at| at.to_string());
+    let project = job.project.as_deref().unwrap_or(&job.name);
+    format!("  {at}  {project}  by {}", job.scheduler.word())
+}
+
+fn server_words(Server { row, next }: &Server) -> String {
+    let state = match next.as_str() {
+        "" if row.is_enabled => "cannot run: its zone is not known here".to_owned(),
+        "" => "switched off".to_owned(),
+        next => format!("next {next}"),
+    };
+    format!("  {}  {}  by `skillopt serve` ({}), {state}", at_of(row), row.project, row.time.zone)
+}
