@@ -1,12 +1,16 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod curation;
 mod endpoints;
 mod evidence;
+mod handoff;
 mod models;
 mod nights;
 
+pub use curation::*;
 pub use endpoints::*;
 pub use evidence::*;
+pub use handoff::*;
 pub use models::*;
 pub use nights::*;
 

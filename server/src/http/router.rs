@@ -2,8 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
-    problem, prompts, run_parts, runs, sleep, stream,
+    adoptions, assets, compare, config, curation, evidence, guard, headers, imports, inbox, launch,
+    models, prices, problem, prompts, run_parts, runs, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -75,6 +75,12 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::reject))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
+        .routes(routes!(inbox::list))
+        .routes(routes!(inbox::answer, inbox::take_back))
+        .routes(routes!(inbox::go_on))
+        .routes(routes!(curation::list, curation::find))
+        .routes(routes!(curation::alter))
+        .routes(routes!(curation::attempt))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

@@ -2,10 +2,12 @@
 
 mod api;
 mod comparing;
+mod curating;
 mod deriving;
 mod files;
 mod guarding;
 mod importing;
+mod inbox;
 mod mcp;
 mod models;
 mod nights;
@@ -124,6 +126,12 @@ impl World {
     async fn put(&self, path: &str, body: &Value) -> Answer {
         let mut request = post(path, body);
         *request.method_mut() = axum::http::Method::PUT;
+        self.answer(request).await
+    }
+
+    async fn delete(&self, path: &str) -> Answer {
+        let mut request = get(path);
+        *request.method_mut() = axum::http::Method::DELETE;
         self.answer(request).await
     }
 

@@ -32,14 +32,18 @@ struct KeptOrder {
     config_file: Option<PathBuf>,
     /// Flag, key and value.
     keys: Vec<(String, String, Value)>,
+    /// The file that its tasks came from.
+    tasks_file: Option<PathBuf>,
 }
 
 impl NightOrder {
-    /// The settings as JSON text.
-    pub(crate) fn kept(&self) -> String {
+    /// The settings as JSON text, with the file that the tasks came from.
+    pub(crate) fn kept(&self, tasks_file: Option<&Path>) -> String {
+        let whole = |path: &Path| std::path::absolute(path).ok();
         let keys = self.keys.iter();
         let kept = KeptOrder {
-            config_file: self.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
+            config_file: self.config_file.as_deref().and_then(whole),
+            tasks_file: tasks_file.and_then(whole),
             keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
         };
         serde_json::to_string(&kept).unwrap_or_default()
@@ -54,6 +58,11 @@ impl NightOrder {
             config_file: kept.config_file,
             keys: keys.map(|(flag, name, value)| Override { flag, key: name, value }).collect(),
         }
+    }
+
+    /// The file with the tasks of a night with the settings that [`NightOrder::kept`] wrote.
+    pub(crate) fn kept_tasks_file(kept: &str) -> Option<PathBuf> {
+        serde_json::from_str::<KeptOrder>(kept).ok()?.tasks_file
     }
 
     /// A flag names this key.
