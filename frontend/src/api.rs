@@ -1,7 +1,9 @@
 //! The API, typed. The only place that knows a URL; nothing here touches signals.
 
 mod compare;
+mod curation;
 mod error;
+mod handoff;
 mod models;
 mod nights;
 mod query;
@@ -10,7 +12,9 @@ mod schema;
 mod setup;
 
 pub(crate) use compare::*;
+pub(crate) use curation::*;
 pub(crate) use error::ApiError;
+pub(crate) use handoff::*;
 pub(crate) use models::*;
 pub(crate) use nights::*;
 pub(crate) use query::encode;
@@ -42,6 +46,10 @@ async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResu
 async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> ApiResult<T> {
     let body = serde_json::to_string(body).map_err(|err| ApiError::unreadable(&err.to_string()))?;
     read(ask(Request::put(&format!("{BASE}/{path}")), Some(body)).await?)
+}
+
+async fn delete<T: DeserializeOwned>(path: &str) -> ApiResult<T> {
+    read(ask(Request::delete(&format!("{BASE}/{path}")), None).await?)
 }
 
 /// For actions without a body: an empty object, so that the content type check of the server holds.
