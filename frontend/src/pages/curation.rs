@@ -84,7 +84,7 @@ fn Body(desk: Desk) -> impl IntoView {
         {when(move || is_empty.get(), move || view! { <NoTasks desk/> }.into_any(), move || view! {
             <Warnings desk/>
             <Bulk desk/>
-            <div class="split" data-width="detail"><div class="stack" data-gap="md"><Table desk/><RunBar desk/></div><Detail desk/></div>
+            <div class="split curation-split"><div class="stack" data-gap="md"><Table desk/><RunBar desk/></div><Detail desk/></div>
         }.into_any())}
     }
 }
