@@ -1,7 +1,9 @@
 //! The API, typed. The only place that knows a URL; nothing here touches signals.
 
 mod compare;
+mod curation;
 mod error;
+mod handoff;
 mod models;
 mod nights;
 mod query;
@@ -11,7 +13,9 @@ mod schema;
 mod setup;
 
 pub(crate) use compare::*;
+pub(crate) use curation::*;
 pub(crate) use error::ApiError;
+pub(crate) use handoff::*;
 pub(crate) use models::*;
 pub(crate) use nights::*;
 pub(crate) use query::encode;

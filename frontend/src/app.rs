@@ -77,6 +77,8 @@ fn page_of(route: Route, run: Memo<RunPath>, night: Memo<String>) -> AnyView {
         Route::Prices => parts::prices::show(()),
         Route::Sleep => parts::sleep::show(()),
         Route::Night => parts::night::show(night),
+        Route::Handoff => parts::handoff::show(()),
+        Route::Tasks => parts::tasks::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -1,6 +1,8 @@
 //! One page per route: loads its data and puts components together.
 
 pub(crate) mod compare;
+pub(crate) mod curation;
+pub(crate) mod handoff;
 pub(crate) mod launch;
 pub(crate) mod models;
 pub(crate) mod night;

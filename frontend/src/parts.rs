@@ -20,6 +20,8 @@ part!(prices, (), |()| view! { <pages::prices::PricesPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 part!(sleep, (), |()| view! { <pages::sleep::NightsPage/> }.into_any());
 part!(night, Memo<String>, |id| view! { <pages::night::NightPage id/> }.into_any());
+part!(handoff, (), |()| view! { <pages::handoff::HandoffInbox/> }.into_any());
+part!(tasks, (), |()| view! { <pages::curation::TasksPage/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
 pub(crate) fn fetch_for(path: &str) {
@@ -38,6 +40,8 @@ pub(crate) fn fetch_for(path: &str) {
         Route::Prices => prices::fetch(),
         Route::Sleep => sleep::fetch(),
         Route::Night => night::fetch(),
+        Route::Handoff => handoff::fetch(),
+        Route::Tasks => tasks::fetch(),
         Route::Unknown => {}
     }
 }

@@ -2,8 +2,10 @@
 
 mod clean_pages;
 mod compare;
+mod curation;
 mod deep_link;
 mod evidence;
+mod handoff;
 mod keyboard;
 mod long_run;
 mod models;
@@ -20,7 +22,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 15] = [
+pub(crate) const ALL: [(&str, Journey); 17] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -31,6 +33,8 @@ pub(crate) const ALL: [(&str, Journey); 15] = [
     ("a_night_from_the_form_to_adopt_and_revert", |stage| night::run(stage).boxed_local()),
     ("a_night_that_fails_says_why", |stage| night_troubles::refused(stage).boxed_local()),
     ("an_empty_night_says_what_to_do", |stage| night_troubles::empty(stage).boxed_local()),
+    ("prompts_of_a_night_are_answered_in_the_browser", |stage| handoff::run(stage).boxed_local()),
+    ("a_night_runs_with_the_tasks_that_a_person_chose", |stage| curation::run(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
     ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
     ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {

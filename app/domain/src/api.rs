@@ -1,13 +1,17 @@
 //! What crosses HTTP, under `/api/v1`. Requests refuse unknown fields; answers may grow new ones.
 
+mod curation;
 mod endpoints;
 mod evidence;
+mod handoff;
 mod models;
 mod nights;
 mod schedules;
 
+pub use curation::*;
 pub use endpoints::*;
 pub use evidence::*;
+pub use handoff::*;
 pub use models::*;
 pub use nights::*;
 pub use schedules::*;

@@ -2,11 +2,13 @@
 //! and ids are those of the reference system.
 
 mod files;
+mod inbox;
 mod model;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Handoff, HandoffError, Pinned, Redact};
+pub use files::{Asked, Handoff, HandoffError, Pinned, Redact};
+pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
 
 use skillopt_domain::hash::Sha256Hex;

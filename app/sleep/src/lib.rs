@@ -10,6 +10,7 @@ pub mod backend;
 pub mod block;
 pub mod config;
 pub mod consolidate;
+pub mod curate;
 pub mod digest;
 pub mod dream;
 pub mod evidence;

@@ -15,6 +15,7 @@ mod target;
 
 pub use choose::{ChosenTasks, choose_tasks};
 pub use heuristic::mine_heuristically;
+pub(crate) use merge::join;
 pub use merge::{agreed_hints, merge_tasks};
 pub use model::{AskMiner, ModelMined, mine_with_model};
 pub use prompt::{MINER_PROMPT, miner_prompt};

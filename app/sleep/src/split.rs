@@ -78,6 +78,33 @@ pub fn assign_splits(
     }
 }
 
+/// Which tasks go together, as places in the list: they share a session, say the same, or do so by steps.
+#[must_use]
+pub fn together(tasks: &[TaskRecord]) -> Vec<Vec<usize>> {
+    group::by_session_and_content(tasks)
+}
+
+/// Assigns splits to all but the first `n_known` tasks, whose splits stay. A new task goes where a known one of its
+/// group stands; a group that is all new stands where [`assign_splits`] would put it.
+pub fn assign_new_splits(
+    tasks: &mut [TaskRecord],
+    n_known: usize,
+    seed: i64,
+    fractions: Fractions,
+) {
+    for members in group::by_session_and_content(tasks) {
+        let (known, new): (Vec<usize>, Vec<usize>) = members.iter().partition(|at| **at < n_known);
+        let Some(key) = members.iter().map(|at| tasks[*at].id.as_str()).min() else { continue };
+        let split = match known.first() {
+            Some(at) => tasks[*at].split,
+            None => fractions.split_of(bucket(seed, key).percent()),
+        };
+        for at in new {
+            tasks[at].split = split;
+        }
+    }
+}
+
 /// Promotes and demotes. The map is ordered by hash, so the first that fits is the smallest.
 fn balance(splits: &mut BTreeMap<Bucket, (Split, Vec<usize>)>, has_dreams: bool) {
     if splits.len() < 2 {

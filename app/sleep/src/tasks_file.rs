@@ -34,6 +34,10 @@ pub struct TasksFile {
     pub reviewed: bool,
     /// The tasks.
     pub tasks: Vec<TaskRecord>,
+    /// Tasks that are kept and not used. They stand in a list of their own: the reference system reads `tasks` alone, so
+    /// that it does not use them either.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub muted: Vec<TaskRecord>,
 }
 
 impl Default for TasksFile {
@@ -46,6 +50,7 @@ impl Default for TasksFile {
             target_skill_path: String::new(),
             reviewed: false,
             tasks: Vec::new(),
+            muted: Vec::new(),
         }
     }
 }
@@ -88,13 +93,7 @@ pub fn read_tasks_file(path: &Path, choice: SplitChoice) -> Result<LoadedTasks, 
 /// # Errors
 /// [`TasksFileProblem`] with the task and the field.
 pub fn parse_tasks(text: &str, choice: SplitChoice) -> Result<LoadedTasks, TasksFileProblem> {
-    let text = text.trim_start_matches('\u{feff}');
-    let mut file = match serde_json::from_str(text).map_err(TasksFileProblem::Syntax)? {
-        Value::Array(tasks) => TasksFile { tasks: read_tasks(tasks)?, ..TasksFile::default() },
-        Value::Object(fields) => read_object(fields)?,
-        _ => return Err(TasksFileProblem::NoTasks),
-    };
-    check_ids(&file.tasks)?;
+    let mut file = parse_draft(text)?;
     let mut warnings = check_judges(&file.tasks)?;
     let has_splits = file.tasks.iter().any(|task| task.split != Split::Train);
     let splits_assigned = file.tasks.len() >= 2 && !has_splits;
@@ -103,6 +102,21 @@ pub fn parse_tasks(text: &str, choice: SplitChoice) -> Result<LoadedTasks, Tasks
     }
     warnings.extend(overlaps(&file.tasks).iter().map(ToString::to_string));
     Ok(LoadedTasks { file, splits_assigned, warnings })
+}
+
+/// Reads the text of a file that is being worked on: its judges may be broken, and splits are left as they are.
+///
+/// # Errors
+/// [`TasksFileProblem`] with the task and the field.
+pub(crate) fn parse_draft(text: &str) -> Result<TasksFile, TasksFileProblem> {
+    let text = text.trim_start_matches('\u{feff}');
+    let file = match serde_json::from_str(text).map_err(TasksFileProblem::Syntax)? {
+        Value::Array(tasks) => TasksFile { tasks: read_tasks(tasks)?, ..TasksFile::default() },
+        Value::Object(fields) => read_object(fields)?,
+        _ => return Err(TasksFileProblem::NoTasks),
+    };
+    check_ids(file.tasks.iter().chain(&file.muted))?;
+    Ok(file)
 }
 
 /// The text of a file.
@@ -130,7 +144,13 @@ fn read_object(mut fields: Map<String, Value>) -> Result<TasksFile, TasksFilePro
     let Some(Value::Array(tasks)) = fields.remove("tasks") else {
         return Err(TasksFileProblem::NoTasks);
     };
+    let muted = match fields.remove("muted") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(muted)) => read_tasks(muted)?,
+        Some(_) => return Err(TasksFileProblem::NotAList("muted")),
+    };
     Ok(TasksFile {
+        muted,
         project: text(&mut fields, "project")?,
         transcript_source: text(&mut fields, "transcript_source")?,
         target_skill_path: text(&mut fields, "target_skill_path")?,
@@ -166,9 +186,9 @@ fn read_tasks(tasks: Vec<Value>) -> Result<Vec<TaskRecord>, TasksFileProblem> {
     tasks.into_iter().enumerate().map(read).collect()
 }
 
-fn check_ids(tasks: &[TaskRecord]) -> Result<(), TasksFileProblem> {
+fn check_ids<'a>(tasks: impl Iterator<Item = &'a TaskRecord>) -> Result<(), TasksFileProblem> {
     let mut seen = BTreeSet::new();
-    for (at, task) in tasks.iter().enumerate() {
+    for (at, task) in tasks.enumerate() {
         for (field, value) in [("id", &task.id), ("intent", &task.intent)] {
             if value.trim().is_empty() {
                 return Err(TasksFileProblem::Blank { number: at + 1, id: task.id.clone(), field });

@@ -2,6 +2,7 @@
 
 use super::look::{Look, night_stage_name};
 use super::status::{SimulatedBadge, Status};
+use crate::api::encode;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::api::{NightDecision, NightItem};
@@ -12,6 +13,16 @@ use skillopt_domain::spend::Spend;
 /// The page of a night.
 pub(crate) fn night_href(id: &NightId) -> String {
     format!("/sleep/nights/{id}")
+}
+
+/// The prompts of a project that wait.
+pub(crate) fn inbox_href(project: &str) -> String {
+    format!("/sleep/handoff?project={}", encode(project))
+}
+
+/// The curated tasks of a project.
+pub(crate) fn tasks_href(project: &str) -> String {
+    format!("/sleep/tasks?project={}", encode(project))
 }
 
 /// `Night 12`; a night without a number is told by its id.

@@ -5,6 +5,7 @@ mod decide;
 mod evidence;
 mod evidence_words;
 mod head;
+mod onward;
 mod parts;
 mod pipeline;
 mod proposal;

@@ -1,8 +1,9 @@
 //! Sleep: the form that starts a night, all nights of a project or of all, and what the last harvest read.
 
-mod draft;
+pub(in crate::pages) mod draft;
 mod latest;
 mod nights;
+mod onward;
 mod schedule;
 mod schedule_form;
 mod schedule_jobs;
@@ -29,6 +30,7 @@ use draft::Draft;
 use latest::LatestSources;
 use leptos::prelude::*;
 use nights::NightsTable;
+use onward::ToTasks;
 use schedule::ScheduleSection;
 use skillopt_domain::api::{NightDecision, NightItem, SleepPage};
 use skillopt_domain::night::NightStatus;
@@ -86,7 +88,7 @@ fn Body(page: SleepPage, project: QueryValue<String>, draft: Draft) -> impl Into
                 <h1>"Sleep"</h1>
                 <div class="page-head__meta"><span>{move || words()}</span></div>
             </div>
-            <div class="page-head__actions"><ProjectPicker projects project/></div>
+            <div class="page-head__actions"><ToTasks projects project/><ProjectPicker projects project/></div>
         </div>
         <p class="lede section__lede">
             "A night reads this machine's sessions with coding agents, finds tasks in them, and tries edits of your skill on those tasks. "

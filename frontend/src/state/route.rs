@@ -12,6 +12,8 @@ pub(crate) enum Route {
     Prices,
     Sleep,
     Night,
+    Handoff,
+    Tasks,
     Unknown,
 }
 
@@ -29,6 +31,8 @@ impl Route {
             (Some("settings"), Some("prices"), None, _) => Self::Prices,
             (Some("sleep"), None, ..) => Self::Sleep,
             (Some("sleep"), Some("nights"), Some(_), None) => Self::Night,
+            (Some("sleep"), Some("handoff"), None, _) => Self::Handoff,
+            (Some("sleep"), Some("tasks"), None, _) => Self::Tasks,
             _ => Self::Unknown,
         }
     }
@@ -45,6 +49,8 @@ impl Route {
             Self::Prices => "prices",
             Self::Sleep => "sleep",
             Self::Night => "night",
+            Self::Handoff => "handoff",
+            Self::Tasks => "tasks",
             Self::Unknown => "unknown",
         }
     }
@@ -105,6 +111,9 @@ mod tests {
     #[case("/sleep/nights/abc/", Route::Night)]
     #[case("/sleep/nights", Route::Unknown)]
     #[case("/sleep/nights/abc/x", Route::Unknown)]
+    #[case("/sleep/handoff", Route::Handoff)]
+    #[case("/sleep/handoff/x", Route::Unknown)]
+    #[case("/sleep/tasks/", Route::Tasks)]
     #[case("/run", Route::Unknown)]
     fn a_path_names_a_page(#[case] path: &str, #[case] route: Route) {
         assert_eq!(Route::of(path), route);

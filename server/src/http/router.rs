@@ -2,8 +2,8 @@
 
 use super::state::AppState;
 use super::{
-    adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
-    problem, prompts, run_parts, runs, schedules, sleep, stream,
+    adoptions, assets, compare, config, curation, evidence, guard, headers, imports, inbox, launch,
+    models, prices, problem, prompts, run_parts, runs, schedules, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -78,6 +78,12 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(schedules::list, schedules::add))
         .routes(routes!(schedules::change, schedules::remove))
         .routes(routes!(schedules::run_now))
+        .routes(routes!(inbox::list))
+        .routes(routes!(inbox::answer, inbox::take_back))
+        .routes(routes!(inbox::go_on))
+        .routes(routes!(curation::list, curation::find))
+        .routes(routes!(curation::alter))
+        .routes(routes!(curation::attempt))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

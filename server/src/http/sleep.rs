@@ -1,6 +1,7 @@
 //! Nights over HTTP: lists, one night, its evidence, and what people decide. What a night does, and which files may be
 //! written, is the business of [`crate::sleep`].
 
+use super::curation::tasks_for_night;
 use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
@@ -84,11 +85,17 @@ pub(crate) async fn begin(
 ) -> ApiResult<Json<NightBegun>> {
     let is_dry = request.dry_run;
     let shared = state.clone();
-    let order = beside(move || order_of(&shared, &request)).await?;
+    let read = beside(move || {
+        let order = order_of(&shared, &request)?;
+        let tasks = request.tasks_version.as_deref().zip(order.project.as_deref());
+        let tasks = tasks.map(|(seen, project)| tasks_for_night(&shared, project, seen));
+        ApiResult::Ok((order, tasks.transpose()?))
+    });
+    let (order, tasks_file) = read.await?;
     let command = NightCommand {
         is_dry,
         order,
-        tasks_file: None,
+        tasks_file,
         cfg_options: Vec::new(),
         fresh: false,
         actor: ACTOR.to_owned(),
@@ -269,15 +276,15 @@ async fn told(state: &AppState, row: NightRow) -> ApiResult<Json<NightDetail>> {
 }
 
 /// A night with a folder, and where its decisions may write.
-struct Staged {
-    row: NightRow,
-    dir: PathBuf,
+pub(super) struct Staged {
+    pub(super) row: NightRow,
+    pub(super) dir: PathBuf,
     places: Places,
 }
 
 /// Its project must be one of this server's, its folder where nights of the project are. Its settings are those that it
 /// was begun with; they open no folder that is closed to this server.
-async fn staged(state: &AppState, id: &NightId) -> ApiResult<Staged> {
+pub(super) async fn staged(state: &AppState, id: &NightId) -> ApiResult<Staged> {
     let row = row(state, id).await?;
     let state = state.clone();
     beside(move || {

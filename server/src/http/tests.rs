@@ -2,10 +2,12 @@
 
 mod api;
 mod comparing;
+mod curating;
 mod deriving;
 mod files;
 mod guarding;
 mod importing;
+mod inbox;
 mod mcp;
 mod models;
 mod nights;

@@ -32,17 +32,27 @@ pub(super) struct KeptOrder {
     pub(super) config_file: Option<PathBuf>,
     /// Flag, key and value.
     pub(super) keys: Vec<(String, String, Value)>,
+    /// The file that the tasks of this night came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tasks_file: Option<PathBuf>,
 }
 
 impl NightOrder {
-    /// The settings as JSON text.
-    pub(crate) fn kept(&self) -> String {
-        serde_json::to_string(&KeptOrder::of(self)).unwrap_or_default()
+    /// The settings as JSON text, with the file that the tasks came from.
+    pub(crate) fn kept(&self, tasks_file: Option<&Path>) -> String {
+        let tasks_file = tasks_file.and_then(|path| std::path::absolute(path).ok());
+        let kept = KeptOrder { tasks_file, ..KeptOrder::of(self) };
+        serde_json::to_string(&kept).unwrap_or_default()
     }
 
     /// The order for a project with the settings that [`NightOrder::kept`] wrote; text that is none has no settings.
     pub(crate) fn of_kept(project: PathBuf, kept: &str) -> Self {
         serde_json::from_str::<KeptOrder>(kept).unwrap_or_default().order(project)
+    }
+
+    /// The file with the tasks of a night with the settings that [`NightOrder::kept`] wrote.
+    pub(crate) fn kept_tasks_file(kept: &str) -> Option<PathBuf> {
+        serde_json::from_str::<KeptOrder>(kept).ok()?.tasks_file
     }
 
     /// A flag names this key.
@@ -57,6 +67,7 @@ impl KeptOrder {
         Self {
             config_file: order.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
             keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
+            tasks_file: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::beside;
 use super::decide::note_adoptions;
+use super::find::split_choice;
 use super::models::answerers;
 use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 use super::view::sources_json;
@@ -19,8 +20,7 @@ use skillopt_sleep::night::{
     Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
 };
 use skillopt_sleep::redact::redact;
-use skillopt_sleep::split::Fractions;
-use skillopt_sleep::tasks_file::{LoadedTasks, SplitChoice, TasksFileError, read_tasks_file};
+use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError, read_tasks_file};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl Nights {
             at_ms: now_ms,
             owner: self.hosting.owner().to_owned(),
             ttl_ms: LEASE_MS,
-            settings_json: order.kept(),
+            settings_json: order.kept(command.tasks_file.as_deref()),
         };
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();
@@ -341,15 +341,9 @@ fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, N
 
 /// Tasks that a person reviewed. Without that no model may see them.
 fn given_tasks(setup: &NightSetup, path: &Path) -> Result<LoadedTasks, NightRunError> {
-    let config = &setup.config;
-    let choice = SplitChoice {
-        seed: i64::try_from(config.seed).unwrap_or(i64::MAX),
-        fractions: Fractions::try_new(config.val_fraction(), config.test_fraction)
-            .map_err(|err| NightFailure::Config(err.to_string()))?,
-        rule: config.split_rule.into(),
-    };
+    let choice = split_choice(setup).map_err(|err| NightFailure::Config(err.to_string()))?;
     let loaded = read_tasks_file(path, choice)?;
-    if !loaded.file.reviewed && config.spends() {
+    if !loaded.file.reviewed && setup.config.spends() {
         return Err(NightRunError::NotReviewed(path.to_owned()));
     }
     Ok(loaded)

@@ -238,7 +238,8 @@ fn scores_of(task: &str, report: &SleepReport) -> (Option<f64>, Option<f64>) {
     (before.and_then(|delta| delta.baseline_score), after.and_then(|delta| delta.candidate_score))
 }
 
-fn read_tasks(dir: &Path) -> Vec<TaskRecord> {
+/// The tasks in the folder of a night; none where there are none that can be read.
+pub(crate) fn read_tasks(dir: &Path) -> Vec<TaskRecord> {
     let text = read_plain_text(&dir.join("tasks.json")).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }

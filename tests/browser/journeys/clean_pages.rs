@@ -23,9 +23,18 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let (browser, server, id) = stage.finished_run().await?;
     let tabs = TABS.map(|tab| format!("/runs/{id}{tab}"));
     let with_run = [format!("/compare?runs={id}"), format!("/launch?fork={id}")];
-    let pages =
-        ["/", "/runs", "/launch", "/compare", "/sleep", "/settings/models", "/no-such-page"]
-            .map(str::to_owned);
+    let pages = [
+        "/",
+        "/runs",
+        "/launch",
+        "/compare",
+        "/sleep",
+        "/sleep/handoff",
+        "/sleep/tasks",
+        "/settings/models",
+        "/no-such-page",
+    ]
+    .map(str::to_owned);
     let paths = pages.into_iter().chain(with_run).chain(tabs);
     let full = paths.map(|path| (server.url(&path), path.replace(id.as_str(), "ID")));
     let mut faults = Vec::new();

@@ -244,6 +244,8 @@ pub struct NightRequest {
     pub target_skill_path: Option<String>,
     /// What the person prefers.
     pub preferences: Option<String>,
+    /// With the curated tasks of the project, if they are still this version of them; sessions are not read then.
+    pub tasks_version: Option<String>,
 }
 
 /// The answer to a night that begins.

@@ -34,6 +34,9 @@ pub struct Asked {
     pub max_tokens: u32,
     /// The prompt, without secrets.
     pub prompt: String,
+    /// Why it is asked, such as `reflect`; empty when nothing tells. The reference system does not write it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub purpose: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,6 +82,23 @@ pub enum HandoffError {
     /// An answer without text.
     #[error("the answer is empty")]
     EmptyAnswer,
+    /// An answer that is longer than any model's.
+    #[error("the answer has {n_bytes} bytes; {most} at most")]
+    LongAnswer {
+        /// Its length.
+        n_bytes: usize,
+        /// The most.
+        most: usize,
+    },
+    /// The answer is not the one that was to be replaced.
+    #[error("prompt {0} was answered meanwhile; look at that answer first, or overwrite it")]
+    AnswerChanged(String),
+    /// There is no answer that could be taken back.
+    #[error("prompt {0} has no answer")]
+    NoAnswer(String),
+    /// Something in the folder is no ordinary file or folder.
+    #[error("{} is a link or no ordinary file: answer in the files themselves", .0.display())]
+    NotPlain(PathBuf),
     /// The prompt is made of an answer that is not there yet.
     #[error("the prompt needs an answer that is still pending")]
     NeedsAnswer,
@@ -122,6 +142,19 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError::NeedsAnswer`] for a prompt that is made of an answer which is not there yet.
     pub fn pend(&self, prompt: &str, max_tokens: u32) -> Result<String, HandoffError> {
+        self.pend_for("", prompt, max_tokens)
+    }
+
+    /// Asks like [`Handoff::pend`], and notes why.
+    ///
+    /// # Errors
+    /// [`HandoffError::NeedsAnswer`] for a prompt that is made of an answer which is not there yet.
+    pub fn pend_for(
+        &self,
+        purpose: &str,
+        prompt: &str,
+        max_tokens: u32,
+    ) -> Result<String, HandoffError> {
         if has_placeholder(prompt) {
             return Err(HandoffError::NeedsAnswer);
         }
@@ -130,7 +163,8 @@ impl Handoff {
         let mut pending = self.lock();
         if !pending.iter().any(|asked| asked.id == id) {
             let answer_file = self.answer_file(&id);
-            pending.push(Asked { id: id.clone(), answer_file, max_tokens, prompt });
+            let purpose = purpose.to_owned();
+            pending.push(Asked { id: id.clone(), answer_file, max_tokens, prompt, purpose });
         }
         Ok(id)
     }
@@ -171,6 +205,18 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError`] when the file cannot be read or understood.
     pub fn pending(&self) -> Result<Vec<Asked>, HandoffError> {
+        let waits = |asked: &Asked| {
+            fs::read_to_string(self.answer_file(&asked.id))
+                .map_or(true, |text| text.trim().is_empty())
+        };
+        Ok(self.asked()?.into_iter().filter(waits).collect())
+    }
+
+    /// Everything that the last round asked, the answered prompts too.
+    ///
+    /// # Errors
+    /// [`HandoffError`] when the file cannot be read or understood.
+    pub fn asked(&self) -> Result<Vec<Asked>, HandoffError> {
         let path = self.dir.join("pending.json");
         let Some(file) = read_json::<PendingFile>(&path)? else { return Ok(Vec::new()) };
         if file.format != FORMAT {
@@ -182,11 +228,7 @@ impl Handoff {
         let is_id = |asked: &Asked| {
             asked.id.len() == 16 && asked.id.bytes().all(|byte| byte.is_ascii_hexdigit())
         };
-        let waits = |asked: &Asked| {
-            fs::read_to_string(self.answer_file(&asked.id))
-                .map_or(true, |text| text.trim().is_empty())
-        };
-        Ok(file.pending.into_iter().filter(|asked| is_id(asked) && waits(asked)).collect())
+        Ok(file.pending.into_iter().filter(is_id).collect())
     }
 
     /// Answers a pending prompt.
@@ -241,11 +283,11 @@ impl Handoff {
         Ok(Some(done))
     }
 
-    fn answers_dir(&self) -> PathBuf {
+    pub(super) fn answers_dir(&self) -> PathBuf {
         self.dir.join("answers")
     }
 
-    fn answer_file(&self, id: &str) -> PathBuf {
+    pub(super) fn answer_file(&self, id: &str) -> PathBuf {
         self.answers_dir().join(format!("{id}.md"))
     }
 
@@ -254,7 +296,7 @@ impl Handoff {
     }
 
     /// What lies in it quotes a person's sessions, so git is told to leave it out.
-    fn make_dir(&self, dir: &Path) -> Result<(), HandoffError> {
+    pub(super) fn make_dir(&self, dir: &Path) -> Result<(), HandoffError> {
         fs::create_dir_all(dir).map_err(io_error("make", dir))?;
         let ignore = self.dir.join(".gitignore");
         if ignore.exists() {
@@ -272,7 +314,7 @@ impl Handoff {
         self.write(path, &bytes)
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), HandoffError> {
+    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), HandoffError> {
         live_file::replace(path, bytes, Mode::Private).map_err(io_error("write", path))
     }
 }
@@ -287,7 +329,10 @@ impl Pinned {
     }
 }
 
-fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HandoffError {
+pub(super) fn io_error(
+    action: &'static str,
+    path: &Path,
+) -> impl FnOnce(io::Error) -> HandoffError {
     let path = path.to_owned();
     move |reason| HandoffError::Io { action, path, reason }
 }
@@ -314,7 +359,7 @@ fn prompts_text(pending: &[Asked]) -> String {
         pending.len()
     );
     for asked in pending {
-        let Asked { id, answer_file, max_tokens, prompt } = asked;
+        let Asked { id, answer_file, max_tokens, prompt, purpose: _ } = asked;
         // Writing to a text cannot fail.
         let _ = write!(
             text,

@@ -63,7 +63,8 @@ impl Model for HandoffModel {
             return Ok(reply(text));
         }
         let max_tokens = request.max_tokens.unwrap_or(MAX_TOKENS);
-        let id = self.handoff.pend(&prompt, max_tokens).map_err(failed)?;
+        let id =
+            self.handoff.pend_for(request.purpose.as_str(), &prompt, max_tokens).map_err(failed)?;
         Err(error(ModelErrorKind::Pending, format!("prompt {id} waits for an answer")))
     }
 }
@@ -91,9 +92,13 @@ fn kind_of(err: &HandoffError) -> ModelErrorKind {
     match err {
         HandoffError::NeedsAnswer => ModelErrorKind::Pending,
         HandoffError::EmptyAnswer => ModelErrorKind::Empty,
-        HandoffError::Io { .. } | HandoffError::Damaged { .. } | HandoffError::UnknownId(_) => {
-            ModelErrorKind::BadRequest
-        }
+        HandoffError::Io { .. }
+        | HandoffError::Damaged { .. }
+        | HandoffError::UnknownId(_)
+        | HandoffError::LongAnswer { .. }
+        | HandoffError::AnswerChanged(_)
+        | HandoffError::NoAnswer(_)
+        | HandoffError::NotPlain(_) => ModelErrorKind::BadRequest,
     }
 }
 

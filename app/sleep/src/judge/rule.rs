@@ -45,6 +45,12 @@ impl RuleJudge {
         }
     }
 
+    /// For each check whether the reply passes it.
+    #[must_use]
+    pub fn passed(&self, reply: &str, tools: &[String]) -> Vec<bool> {
+        self.checks.iter().map(|check| check.rule.passes(reply, tools)).collect()
+    }
+
     /// Number of checks.
     #[must_use]
     pub fn n_checks(&self) -> usize {

@@ -48,7 +48,8 @@ pub fn agreed_hints(observations: &[TaskRecord]) -> BTreeMap<String, String> {
     seen.into_iter().filter_map(|(id, hints)| Some((id.to_owned(), only(hints)?))).collect()
 }
 
-fn join(task: &mut TaskRecord, other: TaskRecord) {
+/// Adds what another task knows: sessions, tags, and the outcome that says most. Its texts are not taken.
+pub(crate) fn join(task: &mut TaskRecord, other: TaskRecord) {
     add_new(&mut task.source_sessions, other.source_sessions);
     add_new(&mut task.tags, other.tags);
     if rank(other.outcome) > rank(task.outcome) {

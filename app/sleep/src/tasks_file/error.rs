@@ -38,6 +38,9 @@ pub enum TasksFileProblem {
     /// A field of the file is no text.
     #[error("field `{0}` must be a text")]
     NotAText(&'static str),
+    /// A field of the file is no list.
+    #[error("field `{0}` must be a list")]
+    NotAList(&'static str),
     /// An entry of the list is no task.
     #[error("task {0} is not an object")]
     NotATask(usize),

@@ -48,6 +48,24 @@ fn splits_are_assigned_only_when_there_are_none() {
     assert_eq!((loaded.splits_assigned, n_val), (false, 1));
 }
 
+#[test]
+fn muted_tasks_are_kept_and_no_night_sees_them() {
+    let broken = json!({"kind": "rule", "checks": [{"op": "regex", "arg": "(x"}]});
+    let muted = json!([{"id": "m", "intent": "do not", "judge": broken, "split": "val"}]);
+    let loaded =
+        load(json!({"tasks": tasks(3), "muted": muted})).expect("a muted judge is not used");
+    assert_eq!((loaded.file.tasks.len(), loaded.file.muted.len()), (3, 1));
+    assert!(loaded.splits_assigned, "a muted task validates nothing");
+    let again = load(serde_json::from_str::<Value>(&print_tasks(&loaded.file)).expect("JSON"));
+    assert_eq!(again.expect("read").file, loaded.file);
+    let twice = json!({"tasks": tasks(1), "muted": tasks(1)});
+    assert!(load(twice).expect_err("refused").contains("two tasks have the id"));
+    assert!(
+        !print_tasks(&TasksFile::default()).contains("muted"),
+        "files without any are as before"
+    );
+}
+
 #[rstest]
 #[case(json!({"format": "skillopt_sleep.tasks.v2", "tasks": []}), "format")]
 #[case(json!({"tasks": {}}), "list `tasks`")]

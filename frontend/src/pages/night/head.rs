@@ -1,5 +1,6 @@
 //! The head of a night: name, state, facts, the way to end it, and why it ended as it did.
 
+use super::onward::ToPrompts;
 use super::state::{NightState, is_running};
 use crate::components::confirm::{Confirm, Question};
 use crate::components::dynamic::{CollectAny, dynamic, nothing};
@@ -81,6 +82,7 @@ fn Actions(night: NightState) -> impl IntoView {
                 </button>
             }
             .into_any())}
+            <ToPrompts night/>
             <a class="button" href="/sleep"><Icon name="sleep"/>"All nights"</a>
         </div>
         <Confirm question on_go=Callback::new(move |()| night.cancel())/>

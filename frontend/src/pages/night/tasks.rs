@@ -1,5 +1,6 @@
 //! The tasks of a night: where they are from, how they are checked, and what became of them.
 
+use super::onward::ToTasks;
 use super::state::NightState;
 use super::words::{Fate, val_and_train};
 use crate::components::dynamic::{CollectAny, dynamic, nothing};
@@ -19,7 +20,7 @@ pub(super) fn Tasks(night: NightState) -> impl IntoView {
         }
         view! {
             <section class="section" aria-labelledby="tasks-title">
-                <div class="section__head"><h2 id="tasks-title">"Tasks"</h2><span>{head_words(&tasks)}</span></div>
+                <div class="section__head"><h2 id="tasks-title">"Tasks"</h2><span>{head_words(&tasks)}</span><ToTasks night/></div>
                 <div class="panel scroll-x" tabindex="0" role="region" aria-label="Tasks">
                     <table class="table">
                         <thead><tr>

@@ -4,7 +4,7 @@ use crate::state::signal::RwSignal;
 use skillopt_domain::api::NightRequest;
 
 /// Who answers, by the word of the API. The first one needs no key and costs nothing.
-pub(super) const BACKENDS: [(&str, &str); 11] = [
+pub(in crate::pages) const BACKENDS: [(&str, &str); 11] = [
     ("mock", "Simulated (mock)"),
     ("claude", "Claude Code"),
     ("codex", "Codex"),
@@ -157,6 +157,7 @@ pub(super) fn request(texts: &Texts, dry_run: bool) -> Option<NightRequest> {
         edit_budget: count("edit_budget"),
         target_skill_path: text("target_skill_path"),
         preferences: text("preferences"),
+        tasks_version: None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Nights as a table, newest first. Only rows that changed are drawn anew.
 
+use super::onward::ToPrompts;
 use crate::components::dynamic::{Item, each};
 use crate::components::night_cells::{
     NightName, NightState, decision_look, folder, money_words, night_href, spend_title,
@@ -101,7 +102,7 @@ fn row(night: &NightItem, cursor: RwSignal<Option<NightId>>) -> AnyView {
     view! {
         <tr data-cursor=move || mark()>
             <td><NightName night/></td>
-            <td><NightState night/></td>
+            <td><NightState night/><ToPrompts night/></td>
             <td>{decision}</td>
             <td data-num><Score value=before/></td>
             <td data-num class="medium"><Score value=after/></td>

@@ -6,14 +6,11 @@ use super::report::one_line;
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightSetup, OrderError, harvest_options, source_item};
+use crate::sleep::{LookBack, NightSetup, OrderError, find_sessions, source_item, tasks_of};
 use anyhow::Context;
 use serde_json::json;
 use skillopt_domain::api::ReasonCount;
-use skillopt_sleep::harvest::{Harvest, HarvestState, harvest, preview};
-use skillopt_sleep::mine::{choose_tasks, merge_tasks, mine_heuristically};
-use skillopt_sleep::split::{Fractions, assign_splits};
-use skillopt_sleep::task::TaskRecord;
+use skillopt_sleep::harvest::{Harvest, preview};
 use skillopt_sleep::tasks_file::{TasksFile, write_tasks_file};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -44,15 +41,7 @@ pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> any
         }
         return Ok(Exit::Done);
     }
-    let tasks = tasks_of(&setup, &harvest)?;
-    let file = TasksFile {
-        project: setup.project(),
-        transcript_source: setup.config.transcript_source.clone(),
-        n_sessions: u32::try_from(harvest.digests.len()).unwrap_or(u32::MAX),
-        target_skill_path: setup.config.target_skill_path.display().to_string(),
-        tasks,
-        ..TasksFile::default()
-    };
+    let file = tasks_of(&setup, &harvest).context("val_fraction and test_fraction")?;
     if let Some(path) = &args.output {
         write_tasks_file(path, &file)?;
     }
@@ -67,28 +56,15 @@ pub(super) fn run(args: &HarvestArgs, env: &Environment, output: &Output) -> any
     Ok(Exit::Done)
 }
 
-/// Everything there is, or in the window that a flag names; what earlier nights took is told again, since nothing is
-/// kept here.
+/// Everything there is, or in the window that a flag names.
 fn found(setup: &NightSetup, args: &HarvestArgs, env: &Environment) -> Result<Harvest, OrderError> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    let mut options = harvest_options(setup, env, now_ms)?;
-    if args.common.lookback_hours.is_none() {
-        options.lookback_hours = 0;
-    }
-    Ok(harvest(&options, &HarvestState::default()))
-}
-
-fn tasks_of(setup: &NightSetup, harvest: &Harvest) -> anyhow::Result<Vec<TaskRecord>> {
-    let config = &setup.config;
-    let most = usize::try_from(config.max_tasks_per_night).unwrap_or(usize::MAX);
-    let mut tasks =
-        choose_tasks(merge_tasks(mine_heuristically(&harvest.digests)), None, most).tasks;
-    let fractions = Fractions::try_new(config.val_fraction(), config.test_fraction)
-        .context("val_fraction and test_fraction")?;
-    let seed = i64::try_from(config.seed).unwrap_or(i64::MAX);
-    assign_splits(&mut tasks, seed, fractions, config.split_rule.into());
-    Ok(tasks)
+    let look_back = match args.common.lookback_hours {
+        Some(_) => LookBack::AsConfigured,
+        None => LookBack::All,
+    };
+    find_sessions(setup, env, look_back, now_ms)
 }
 
 fn tell(file: &TasksFile, harvest: &Harvest, args: &HarvestArgs, output: &Output) {

@@ -26,11 +26,11 @@ struct Staged {
 }
 
 impl World {
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.path().canonicalize().unwrap()
     }
 
-    fn project(&self) -> PathBuf {
+    pub(super) fn project(&self) -> PathBuf {
         let project = self.root().join("project");
         fs::create_dir_all(&project).unwrap();
         project
@@ -132,7 +132,21 @@ impl World {
         self.post(&format!("/api/v1/sleep/nights/{id}/{deed}"), &body).await
     }
 
-    async fn n_audited(&self, action: &str) -> usize {
+    /// Sessions of which each asks for something of its own.
+    pub(super) fn sessions(&self, n: u32) {
+        let folder = self.root().join("home/.claude/projects/work");
+        fs::create_dir_all(&folder).unwrap();
+        for number in 1..=n {
+            let line = json!({
+                "type": "user", "cwd": self.project(), "sessionId": format!("s{number}"),
+                "timestamp": "2026-01-02T03:04:00.000Z", "uuid": format!("u{number}"),
+                "message": {"role": "user", "content": format!("Write the notes of module {number} for the team")},
+            });
+            fs::write(folder.join(format!("s{number}.jsonl")), format!("{line}\n")).unwrap();
+        }
+    }
+
+    pub(super) async fn n_audited(&self, action: &str) -> usize {
         let rows = self.store.audit_log(100).await.unwrap();
         rows.iter().filter(|row| row.action == action).count()
     }
@@ -146,16 +160,7 @@ fn live(path: &Path) -> String {
 async fn a_night_is_begun_and_shown_with_its_end() {
     let world = World::with_home().await;
     let project = world.project();
-    let folder = world.root().join("home/.claude/projects/work");
-    fs::create_dir_all(&folder).unwrap();
-    for number in 1..=4 {
-        let line = json!({
-            "type": "user", "cwd": project, "sessionId": format!("s{number}"),
-            "timestamp": "2026-01-02T03:04:00.000Z", "uuid": format!("u{number}"),
-            "message": {"role": "user", "content": format!("Write the notes of module {number} for the team")},
-        });
-        fs::write(folder.join(format!("s{number}.jsonl")), format!("{line}\n")).unwrap();
-    }
+    world.sessions(4);
     let order = json!({"project": project, "backend": "mock", "lookback_hours": 0});
     let begun = world.post("/api/v1/sleep/nights", &order).await;
     assert_eq!(begun.status, 200, "{}", begun.json());

@@ -40,7 +40,10 @@ fn a_project_that_is_named_goes_before_the_config_file() {
 fn settings_that_are_kept_come_back_as_they_were() {
     let keys = vec![key("--model", "model", "m"), key("--set seed", "seed", 7)];
     let order = NightOrder { project: None, config_file: Some("/c.json".into()), keys };
-    let back = NightOrder::of_kept("/p".into(), &order.kept());
+    let kept = order.kept(Some(Path::new("/tasks.json")));
+    let back = NightOrder::of_kept("/p".into(), &kept);
+    assert_eq!(NightOrder::kept_tasks_file(&kept), Some("/tasks.json".into()));
+    assert_eq!(NightOrder::kept_tasks_file(&order.kept(None)), None);
     assert_eq!((back.project, back.config_file), (Some("/p".into()), order.config_file));
     assert_eq!(back.keys, order.keys);
     assert_eq!(NightOrder::of_kept("/p".into(), "").keys, []);

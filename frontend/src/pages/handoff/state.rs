@@ -1,0 +1,219 @@
+//! What waits, what is typed, and what is being sent. Each answer of the server takes the place of the whole.
+
+use super::words::beside;
+use crate::api::{self, ApiError, ApiResult};
+use crate::components::night_cells::night_href;
+use crate::live::nights::{NightPlan, follow};
+use crate::state::keys::{KeyUse, on_single_key};
+use crate::state::memo::Memo;
+use crate::state::query::QueryValue;
+use crate::state::signal::RwSignal;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+use skillopt_domain::api::{HandoffAnswer, HandoffPage, HandoffPrompt};
+use std::pin::Pin;
+
+#[derive(Clone, Copy)]
+pub(super) struct InboxState {
+    page: RwSignal<HandoffPage>,
+    /// The prompt that the address names.
+    named: QueryValue<String>,
+    /// Texts that were typed and not saved, by the id of their prompt.
+    drafts: RwSignal<Vec<(String, String)>>,
+    pub(super) is_sending: RwSignal<bool>,
+    pub(super) failure: RwSignal<Option<(&'static str, ApiError)>>,
+}
+
+/// Told when an answer was not saved; there is a way on then.
+pub(super) const NOT_SAVED: &str = "The answer was not saved.";
+
+type Sending = Pin<Box<dyn Future<Output = ApiResult<HandoffPage>>>>;
+
+impl InboxState {
+    pub(super) fn new(page: HandoffPage, named: QueryValue<String>) -> Self {
+        Self {
+            page: RwSignal::new(page),
+            named,
+            drafts: RwSignal::new(Vec::new()),
+            is_sending: RwSignal::new(false),
+            failure: RwSignal::new(None),
+        }
+    }
+
+    /// Follows a night that works on the project, and lets `j` and `k` move.
+    pub(super) fn follow(self) {
+        let is_running =
+            move || self.page.try_with_untracked(|page| page.running.is_some()).unwrap_or_default();
+        follow(NightPlan {
+            is_running: Box::new(is_running),
+            ask: Box::new(move || {
+                Box::pin(async move {
+                    api::handoff(&self.project()).await.map(|page| self.page.set(page))
+                })
+            }),
+        });
+        on_single_key(move |key| {
+            if !matches!(key, "j" | "k") {
+                return KeyUse::Ignored;
+            }
+            let now = self.chosen_of(self.named.get_untracked().as_deref());
+            let to = now
+                .and_then(|now| self.page.with_untracked(|page| beside(page, &now.id, key == "j")));
+            if let Some(to) = to {
+                self.choose(to);
+            }
+            KeyUse::Used
+        });
+    }
+
+    pub(super) fn project(self) -> String {
+        self.page.with_untracked(|page| page.project.clone())
+    }
+
+    pub(super) fn memo<T: PartialEq + Send + Sync + 'static>(
+        self,
+        read: fn(&HandoffPage) -> T,
+    ) -> Memo<T> {
+        Memo::new(move || self.page.with(read))
+    }
+
+    pub(super) fn with<R>(self, read: impl FnOnce(&HandoffPage) -> R) -> R {
+        self.page.with(read)
+    }
+
+    pub(super) fn with_untracked<R>(self, read: impl FnOnce(&HandoffPage) -> R) -> R {
+        self.page.with_untracked(read)
+    }
+
+    /// The prompt that is shown: the one that the address names, else the first open one.
+    pub(super) fn chosen(self) -> Option<HandoffPrompt> {
+        self.page.track();
+        self.chosen_of(self.named.get().as_deref())
+    }
+
+    fn chosen_of(self, named: Option<&str>) -> Option<HandoffPrompt> {
+        self.page.with_untracked(|page| chosen(&page.prompts, named).cloned())
+    }
+
+    pub(super) fn choose(self, id: String) {
+        self.failure.set(None);
+        self.named.set(Some(id));
+    }
+
+    /// What stands in the field: what was typed, else what was answered.
+    pub(super) fn text(self, id: &str) -> String {
+        let typed = self
+            .drafts
+            .with(|drafts| drafts.iter().find(|(of, _)| of == id).map(|(_, text)| text.clone()));
+        typed.unwrap_or_else(|| self.page.with(|page| answer_of(page, id)))
+    }
+
+    pub(super) fn typed(self, id: &str, text: String) {
+        self.drafts.update(|drafts| {
+            drafts.retain(|(of, _)| of != id);
+            drafts.push((id.to_owned(), text));
+        });
+    }
+
+    fn forget(self, id: &str) {
+        self.drafts.update(|drafts| drafts.retain(|(of, _)| of != id));
+    }
+
+    /// Saves what stands in the field. `then` is the prompt that is shown next.
+    pub(super) fn save(self, id: String, overwrite: bool, then: Option<String>) {
+        let text = untrack(|| self.text(&id));
+        let replaces = self.page.with_untracked(|page| {
+            let prompt = page.prompts.iter().find(|prompt| prompt.id == id);
+            prompt.map(|prompt| prompt.answer_sha.clone()).unwrap_or_default()
+        });
+        let answer = HandoffAnswer { project: self.project(), text, replaces, overwrite };
+        let of = id.clone();
+        let sending: Sending = Box::pin(async move { api::answer_prompt(&of, &answer).await });
+        self.send(NOT_SAVED, sending, move || {
+            self.forget(&id);
+            if let Some(then) = then {
+                self.choose(then);
+            }
+        });
+    }
+
+    pub(super) fn take_back(self, id: String) {
+        let project = self.project();
+        // What was answered stays in the field, to be changed.
+        let text = untrack(|| self.text(&id));
+        let of = id.clone();
+        let sending: Sending = Box::pin(async move { api::take_answer_back(&of, &project).await });
+        self.send("The answer was not taken back.", sending, move || self.typed(&id, text));
+    }
+
+    /// What others answered meanwhile. What is typed here stays.
+    pub(super) fn load_again(self) {
+        let project = self.project();
+        let sending: Sending = Box::pin(async move { api::handoff(&project).await });
+        self.send("The prompts could not be loaded.", sending, || {});
+    }
+
+    fn send(self, what: &'static str, sending: Sending, then: impl FnOnce() + 'static) {
+        self.is_sending.set(true);
+        self.failure.set(None);
+        spawn_local(async move {
+            match sending.await {
+                Ok(page) => {
+                    self.page.set(page);
+                    then();
+                }
+                Err(error) => self.failure.set(Some((what, error))),
+            }
+            self.is_sending.set(false);
+        });
+    }
+
+    /// Begins the next round, and shows it.
+    pub(super) fn go_on(self) -> impl Fn() + Clone {
+        let navigate = use_navigate();
+        move || {
+            let navigate = navigate.clone();
+            self.is_sending.set(true);
+            self.failure.set(None);
+            spawn_local(async move {
+                match api::continue_night(&self.project()).await {
+                    Ok(begun) => navigate(&night_href(&begun.id), NavigateOptions::default()),
+                    Err(error) => self.failure.set(Some(("The night did not go on.", error))),
+                }
+                self.is_sending.set(false);
+            });
+        }
+    }
+}
+
+fn chosen<'a>(prompts: &'a [HandoffPrompt], named: Option<&str>) -> Option<&'a HandoffPrompt> {
+    let named = named.and_then(|id| prompts.iter().find(|prompt| prompt.id == id));
+    named
+        .or_else(|| prompts.iter().find(|prompt| prompt.answer.is_none()))
+        .or_else(|| prompts.first())
+}
+
+fn answer_of(page: &HandoffPage, id: &str) -> String {
+    let prompt = page.prompts.iter().find(|prompt| prompt.id == id);
+    prompt.and_then(|prompt| prompt.answer.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::handoff::words::tests::page;
+
+    #[test]
+    fn the_first_open_prompt_is_shown_unless_the_address_names_another() {
+        let prompts = page(".oo").prompts;
+        let shown = |named| chosen(&prompts, named).map(|prompt| prompt.id.as_str());
+        assert_eq!(
+            (shown(None), shown(Some("c")), shown(Some("x"))),
+            (Some("b"), Some("c"), Some("b"))
+        );
+        assert_eq!(chosen(&page("..").prompts, None).map(|prompt| prompt.id.as_str()), Some("a"));
+        assert_eq!(chosen(&[], Some("a")), None);
+    }
+}

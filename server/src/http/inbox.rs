@@ -1,0 +1,222 @@
+//! Prompts that wait for a person, over HTTP. Files and their form are the business of `skillopt_sleep::handoff`; which
+//! projects may be read is that of the adoption roots.
+
+use super::extract::{Json, Path, Query};
+use super::problem::{ApiError, ApiResult};
+use super::state::{ACTOR, AppState};
+use crate::sleep::{
+    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key,
+};
+use axum::extract::State;
+use serde::Deserialize;
+use skillopt_domain::api::{HandoffAnswer, HandoffContinue, HandoffPage, NightBegun, Problem};
+use skillopt_domain::night::NightStatus;
+use skillopt_sleep::handoff::{Handoff, HandoffError, Replaces};
+use skillopt_store::{AuditRow, NightRow};
+use std::path::{Path as FilePath, PathBuf};
+
+/// Nights that are looked at for the one that waits.
+const MOST_NIGHTS: u32 = 50;
+
+/// Which project.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ProjectQuery {
+    /// Absolute path of the project.
+    pub(super) project: String,
+}
+
+/// A project with what waits in it.
+struct Inbox {
+    project: PathBuf,
+    handoff: Handoff,
+    rows: Vec<NightRow>,
+}
+
+/// What the last round of a project's night asked, with the answers so far.
+#[utoipa::path(get, path = "/sleep/handoff", tag = "sleep", params(ProjectQuery),
+    responses((status = 200, body = HandoffPage), (status = 403, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Query(query): Query<ProjectQuery>,
+) -> ApiResult<Json<HandoffPage>> {
+    inbox(&state, &query.project).await?.page().await
+}
+
+/// Answers a prompt. An answer that is there already is replaced only by who saw it.
+#[utoipa::path(put, path = "/sleep/handoff/{id}", tag = "sleep", params(("id" = String, Path)),
+    request_body = HandoffAnswer,
+    responses((status = 200, body = HandoffPage), (status = 400, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem), (status = 409, body = Problem, description = "It was answered meanwhile.")))]
+pub(crate) async fn answer(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Json(request): Json<HandoffAnswer>,
+) -> ApiResult<Json<HandoffPage>> {
+    let inbox = inbox(&state, &request.project).await?;
+    if request.overwrite || !request.replaces.is_empty() {
+        inbox.refuse_while_running()?;
+    }
+    let (handoff, asked) = (inbox.handoff.clone(), id.clone());
+    beside(move || {
+        let replaces = match (request.overwrite, request.replaces.as_str()) {
+            (true, _) => Replaces::Anything,
+            (false, "") => Replaces::Nothing,
+            (false, seen) => Replaces::Answer(seen),
+        };
+        handoff.give(&asked, &request.text, replaces)
+    })
+    .await?;
+    note(&state, "answer_handoff", &inbox.project, id).await?;
+    inbox.page().await
+}
+
+/// Takes an answer back that the night has not used yet.
+#[utoipa::path(delete, path = "/sleep/handoff/{id}", tag = "sleep", params(("id" = String, Path), ProjectQuery),
+    responses((status = 200, body = HandoffPage), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
+pub(crate) async fn take_back(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<ProjectQuery>,
+) -> ApiResult<Json<HandoffPage>> {
+    let inbox = inbox(&state, &query.project).await?;
+    inbox.refuse_while_running()?;
+    let (handoff, asked) = (inbox.handoff.clone(), id.clone());
+    beside(move || handoff.take_back(&asked)).await?;
+    note(&state, "take_back_answer", &inbox.project, id).await?;
+    inbox.page().await
+}
+
+/// Goes on with the night that waits: another night with the same settings, which takes the answers and what the first
+/// round read.
+#[utoipa::path(post, path = "/sleep/handoff/continue", tag = "sleep", request_body = HandoffContinue,
+    responses((status = 200, body = NightBegun), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem, description = "Prompts have no answer yet, or a night runs.")))]
+pub(crate) async fn go_on(
+    State(state): State<AppState>,
+    Json(request): Json<HandoffContinue>,
+) -> ApiResult<Json<NightBegun>> {
+    let inbox = inbox(&state, &request.project).await?;
+    let handoff = inbox.handoff.clone();
+    let n_missing = beside(move || handoff.round())
+        .await?
+        .prompts
+        .iter()
+        .filter(|prompt| prompt.answer.is_none())
+        .count();
+    if n_missing > 0 {
+        let text = format!("{n_missing} prompts have no answer yet; answer them first");
+        return Err(ApiError::Conflict(text));
+    }
+    let command = command_of(&state, &inbox)?;
+    let night = state.nights.begin(&command).await?;
+    let id = night.id.clone();
+    state.nights.spawn(night);
+    Ok(Json(NightBegun { id }))
+}
+
+/// The night that waits, once more. Its settings open no folder that is closed to this server.
+fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
+    let waiting = inbox.rows.iter().find(|row| row.status == NightStatus::Pending);
+    let row = waiting.ok_or_else(|| {
+        ApiError::NotFound(
+            "no night of this server waits for answers; go on with the command that began it"
+                .to_owned(),
+        )
+    })?;
+    let mut order = NightOrder::of_kept(inbox.project.clone(), &row.settings_json);
+    for one in order.keys.iter().filter(|one| one.key == "target_skill_path") {
+        if let Some(path) = one.value.as_str().filter(|path| !path.is_empty()) {
+            state.adopter.night_target(&inbox.project, path)?;
+        }
+    }
+    // Who answers here reviews here.
+    order.keys.retain(|one| one.key != "auto_adopt");
+    order.keys.push(key("form", "auto_adopt", false));
+    let tasks_file = NightOrder::kept_tasks_file(&row.settings_json)
+        .map(|path| allowed_tasks(state, &inbox.project, path))
+        .transpose()?;
+    Ok(NightCommand {
+        is_dry: row.is_dry,
+        order,
+        tasks_file,
+        cfg_options: Vec::new(),
+        fresh: false,
+        actor: ACTOR.to_owned(),
+    })
+}
+
+/// Curated tasks of the project, or a file in a folder that may be read.
+fn allowed_tasks(state: &AppState, project: &FilePath, path: PathBuf) -> ApiResult<PathBuf> {
+    if path == curated_file(&state.data_dir, project).path() {
+        return Ok(path);
+    }
+    let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let folder = state.adopter.readable_folder(&folder)?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
+
+async fn inbox(state: &AppState, typed: &str) -> ApiResult<Inbox> {
+    let (shared, typed) = (state.clone(), typed.to_owned());
+    let read = beside(move || {
+        let project = shared.adopter.readable_folder(&typed)?;
+        let order = NightOrder { project: Some(project.clone()), ..NightOrder::default() };
+        let setup = NightSetup::read(&order, shared.hosting.environment())?;
+        ApiResult::Ok((project, handoff(&setup)))
+    });
+    let (project, handoff) = read.await?;
+    let name = project.display().to_string();
+    let rows = state.store.nights(Some(&name), MOST_NIGHTS).await?;
+    Ok(Inbox { project, handoff, rows })
+}
+
+impl Inbox {
+    async fn page(self) -> ApiResult<Json<HandoffPage>> {
+        let Self { project, handoff, rows } = self;
+        let page = beside(move || inbox_page(project.display().to_string(), &handoff, &rows));
+        Ok(Json(page.await?))
+    }
+
+    /// A night at work may have read the answer already.
+    fn refuse_while_running(&self) -> ApiResult<()> {
+        if self.rows.iter().any(|row| row.status == NightStatus::Running) {
+            let text =
+                "a night works on the project and may have used the answer; wait until it is done";
+            return Err(ApiError::Conflict(text.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Adds a row to the audit log.
+pub(super) async fn note(
+    state: &AppState,
+    action: &str,
+    project: &FilePath,
+    detail: String,
+) -> ApiResult<()> {
+    let row = AuditRow {
+        at_ms: state.hosting.clock().now_ms(),
+        actor: ACTOR.to_owned(),
+        action: action.to_owned(),
+        subject: project.display().to_string(),
+        detail,
+    };
+    Ok(state.store.audit(&row).await?)
+}
+
+impl From<HandoffError> for ApiError {
+    fn from(err: HandoffError) -> Self {
+        let text = err.to_string();
+        match err {
+            HandoffError::Io { .. } => Self::internal(err),
+            HandoffError::UnknownId(_) | HandoffError::NoAnswer(_) => Self::NotFound(text),
+            HandoffError::EmptyAnswer | HandoffError::LongAnswer { .. } => Self::BadRequest(text),
+            HandoffError::Damaged { .. }
+            | HandoffError::AnswerChanged(_)
+            | HandoffError::NotPlain(_)
+            | HandoffError::NeedsAnswer => Self::Conflict(text),
+        }
+    }
+}

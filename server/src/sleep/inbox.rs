@@ -1,0 +1,46 @@
+//! The prompts of a project that wait for a person, with the night that asked them.
+
+use skillopt_domain::api::{HandoffPage, HandoffPrompt};
+use skillopt_domain::night::NightStatus;
+use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError};
+use skillopt_store::NightRow;
+
+/// What waits. `rows` are the latest nights of the project, newest first. Blocks.
+pub(crate) fn inbox_page(
+    project: String,
+    handoff: &Handoff,
+    rows: &[NightRow],
+) -> Result<HandoffPage, HandoffError> {
+    let round = handoff.round()?;
+    let prompts: Vec<HandoffPrompt> = round.prompts.into_iter().map(prompt_item).collect();
+    let n_answered = prompts.iter().filter(|prompt| prompt.answer.is_some()).count();
+    let of = |status| rows.iter().find(|row| row.status == status).map(|row| row.id.clone());
+    Ok(HandoffPage {
+        project,
+        dir: handoff.dir().display().to_string(),
+        asked_at_ms: round.asked_at_ms,
+        night: of(NightStatus::Pending).filter(|_| !prompts.is_empty()),
+        running: of(NightStatus::Running),
+        n_answered: u32::try_from(n_answered).unwrap_or(u32::MAX),
+        prompts,
+    })
+}
+
+fn prompt_item(prompt: AskedPrompt) -> HandoffPrompt {
+    let AskedPrompt { asked, answer } = prompt;
+    let answer_sha = answer.as_ref().map_or("", |answer| answer.sha.as_str()).to_owned();
+    HandoffPrompt {
+        id: asked.id,
+        wants_json: wants_json(&asked.purpose),
+        purpose: asked.purpose,
+        max_tokens: asked.max_tokens,
+        prompt: asked.prompt,
+        answer: answer.map(|answer| answer.text),
+        answer_sha,
+    }
+}
+
+/// Tasks are answered in plain text; everything else is read as JSON.
+fn wants_json(purpose: &str) -> bool {
+    matches!(purpose, "mine" | "reflect" | "contrast" | "judge" | "slow_update")
+}
