@@ -114,6 +114,7 @@ impl KeptNight {
             edit_budget: count("edit_budget"),
             target_skill_path: text("target_skill_path"),
             preferences: text("preferences"),
+            tasks_version: None,
         }
     }
 
