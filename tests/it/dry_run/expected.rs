@@ -93,7 +93,7 @@ pub(super) fn sources() -> Vec<Value> {
 }
 
 /// A digest with the fields that are empty in most of them.
-fn digest(source: &str, id: &str, path: &str, more: Value) -> Value {
+fn digest(source: &str, id: &str, path: &str, more: &Value) -> Value {
     let mut digest = json!({
         "session_id": id, "project": "", "git_branch": "", "started_at": "", "ended_at": "",
         "user_prompts": [], "assistant_finals": [], "tools_used": [], "skills_used": [],
@@ -108,7 +108,8 @@ fn digest(source: &str, id: &str, path: &str, more: Value) -> Value {
 
 /// The 18 digests, the one that ended last first.
 pub(super) fn digests(home: &Home) -> Vec<Value> {
-    let mut all = [databases_and_others(home), claude(home), codex(home)].concat();
+    let mut all =
+        [databases(home), editors(home), devin(home), pi(home), claude(home), codex(home)].concat();
     for digest in &mut all {
         digest["project"] = json!(home.project_text());
     }
@@ -121,7 +122,7 @@ pub(super) fn digests(home: &Home) -> Vec<Value> {
 }
 
 fn claude(home: &Home) -> Vec<Value> {
-    let session = |id: &str, (started, ended): (&str, &str), more: Value| {
+    let session = |id: &str, (started, ended): (&str, &str), more: &Value| {
         let path = home.text(&format!(".claude/projects/-w-app/{id}.jsonl"));
         let mut digest = digest("claude", id, &path, more);
         (digest["started_at"], digest["ended_at"]) = (json!(started), json!(ended));
@@ -136,7 +137,7 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "main",
             ("2026-01-10T11:00:00Z", "2026-01-10T11:09:00Z"),
-            json!({
+            &json!({
                 "user_prompts": [
                     "The login is broken. Fix the parser in src/parse.rs",
                     "That is incorrect, my key is [REDACTED_ANTHROPIC_KEY]",
@@ -153,7 +154,7 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "broken",
             ("2026-01-10T11:30:00Z", "2026-01-10T11:34:00Z"),
-            json!({
+            &json!({
                 "user_prompts": ["One", "Two \u{2028} lines", "Three \u{fffd} Latin", "Four"],
                 "assistant_finals": ["Half \u{1f600}"], "n_user_turns": 4, "n_assistant_turns": 1,
             }),
@@ -162,7 +163,7 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "usage",
             ("2026-01-10T10:10:00Z", "2026-01-10T10:13:00Z"),
-            json!({
+            &json!({
                 "user_prompts": ["Count the tokens"],
                 "assistant_finals": ["They are", "42 tokens", "Without a name"],
                 "tools_used": ["Bash"], "n_user_turns": 1, "n_assistant_turns": 3,
@@ -172,7 +173,7 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "resumed",
             ("2026-01-10T10:10:00Z", "2026-01-10T10:26:00Z"),
-            json!({
+            &json!({
                 "user_prompts": ["And the words?"],
                 "assistant_finals": ["They are", "42 tokens", "Without a name", "7 words"],
                 "tools_used": ["Bash"], "n_user_turns": 1, "n_assistant_turns": 1,
@@ -182,13 +183,13 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "moved",
             ("2026-01-10T10:35:00Z", "2026-01-10T10:39:00Z"),
-            json!({"user_prompts": ["Work here", "Still here", "Back again"], "n_user_turns": 3}),
+            &json!({"user_prompts": ["Work here", "Still here", "Back again"], "n_user_turns": 3}),
         ),
         // C06: a short session of a person stays.
         session(
             "short",
             ("2026-01-10T10:50:00Z", "2026-01-10T10:50:00Z"),
-            json!({
+            &json!({
                 "user_prompts": ["What is 2 + 2?"], "assistant_finals": ["4"],
                 "n_user_turns": 1, "n_assistant_turns": 1,
             }),
@@ -197,13 +198,13 @@ fn claude(home: &Home) -> Vec<Value> {
         session(
             "old",
             ("2026-01-04T06:00:00Z", "2026-01-04T06:00:00Z"),
-            json!({"user_prompts": ["Old question"], "n_user_turns": 1}),
+            &json!({"user_prompts": ["Old question"], "n_user_turns": 1}),
         ),
         // C04: the image is gone, the ten turns around it are there; the last five answers are kept.
         session(
             "giant",
             ("2026-01-08T10:02:00Z", "2026-01-08T10:21:00Z"),
-            json!({
+            &json!({
                 "user_prompts": moves("Move table", "", 1), "assistant_finals": moves("Moved", ".", 6),
                 "n_user_turns": 10, "n_assistant_turns": 10,
             }),
@@ -219,7 +220,7 @@ fn codex(home: &Home) -> Vec<Value> {
             "codex",
             "codex-live",
             &path("rollout-live"),
-            json!({
+            &json!({
                 "git_branch": "feature",
                 "started_at": "2026-01-10T10:00:00Z", "ended_at": "2026-01-10T10:08:00Z",
                 "user_prompts": ["Run the tests", "continue", "continue"],
@@ -233,7 +234,7 @@ fn codex(home: &Home) -> Vec<Value> {
             "codex",
             "codex-archived",
             &path("rollout-archived"),
-            json!({
+            &json!({
                 "started_at": "2026-01-10T10:25:00Z", "ended_at": "2026-01-10T10:25:00.25Z",
                 "user_prompts": ["Rename the flag", "Still wrong"], "assistant_finals": ["Renamed"],
                 "feedback_signals": ["neg:still wrong"],
@@ -243,14 +244,14 @@ fn codex(home: &Home) -> Vec<Value> {
     ]
 }
 
-fn databases_and_others(home: &Home) -> Vec<Value> {
+fn databases(home: &Home) -> Vec<Value> {
     let path = |name: &str| home.text(name);
     vec![
         digest(
             "opencode",
             "oc-1",
             &path(".local/share/opencode/opencode.db#oc-1"),
-            json!({
+            &json!({
                 "git_branch": "oc",
                 "started_at": "2026-01-10T11:35:00Z", "ended_at": "2026-01-10T11:38:00Z",
                 "user_prompts": ["Write the docs"], "assistant_finals": ["Written"],
@@ -262,7 +263,7 @@ fn databases_and_others(home: &Home) -> Vec<Value> {
             "copilot_cli",
             "cli-1",
             &path(".copilot/session-store.db#cli-1"),
-            json!({
+            &json!({
                 "git_branch": "dev",
                 "started_at": "2026-01-10T11:32:00Z", "ended_at": "2026-01-10T11:34:00Z",
                 "user_prompts": ["Add a flag --fast", "Works now, thanks"],
@@ -272,12 +273,17 @@ fn databases_and_others(home: &Home) -> Vec<Value> {
                 "n_user_turns": 2, "n_assistant_turns": 1,
             }),
         ),
-        // A memory has no time but that of its file.
+    ]
+}
+
+fn devin(home: &Home) -> Vec<Value> {
+    let path = |name: &str| home.text(name);
+    vec![
         digest(
             "devin",
             "mem-1",
             &path(".agentmemory/standalone.json#mem-1"),
-            json!({
+            &json!({
                 "ended_at": "2026-01-10T11:31:00Z",
                 "user_prompts": ["Style of app\nUse tabs"], "n_user_turns": 1,
             }),
@@ -286,40 +292,50 @@ fn databases_and_others(home: &Home) -> Vec<Value> {
             "devin",
             "devin-1",
             &path(".local/share/devin/cli/transcripts/one.json"),
-            json!({
+            &json!({
                 "started_at": "2026-01-10T11:29:00Z", "ended_at": "2026-01-10T11:30:00Z",
                 "user_prompts": [format!("Bump the version in {}", home.project_text())],
                 "assistant_finals": ["Bumped, tests pass"],
                 "n_user_turns": 1, "n_assistant_turns": 1,
             }),
         ),
+    ]
+}
+
+fn pi(home: &Home) -> Vec<Value> {
+    let path = |name: &str| home.text(name);
+    vec![
         digest(
             "pi",
             "pi-linear",
             &path(".pi/agent/sessions/--w-app--/linear.jsonl"),
-            json!({
+            &json!({
                 "started_at": "2026-01-10T11:27:00Z", "ended_at": "2026-01-10T11:28:00Z",
                 "user_prompts": ["Line by line"], "n_user_turns": 1,
             }),
         ),
-        // Of the tree only the branch that ends last.
         digest(
             "pi",
             "pi-tree",
             &path(".pi/agent/sessions/--w-app--/tree.jsonl"),
-            json!({
+            &json!({
                 "started_at": "2026-01-10T11:20:00Z", "ended_at": "2026-01-10T11:26:00Z",
                 "user_prompts": ["Draw the graph", "Great"], "assistant_finals": ["Second try"],
                 "tools_used": ["bash", "write"], "feedback_signals": ["pos:great"],
                 "n_user_turns": 2, "n_assistant_turns": 1,
             }),
         ),
-        // Its records have no times; its file was changed 45 minutes before.
+    ]
+}
+
+fn editors(home: &Home) -> Vec<Value> {
+    let path = |name: &str| home.text(name);
+    vec![
         digest(
             "cursor",
             "cur-1",
             &path(".cursor/projects/w-app/agent-transcripts/cur-1/cur-1.jsonl"),
-            json!({
+            &json!({
                 "ended_at": "2026-01-10T11:15:00Z",
                 "user_prompts": ["Sort the imports", "Nope, undo"], "assistant_finals": ["Sorted"],
                 "tools_used": ["edit_file"],
@@ -331,7 +347,7 @@ fn databases_and_others(home: &Home) -> Vec<Value> {
             "copilot",
             "chat-1",
             &path(".config/Code/User/workspaceStorage/0a1b/chatSessions/chat.jsonl"),
-            json!({
+            &json!({
                 "started_at": "2026-01-10T11:10:00Z", "ended_at": "2026-01-10T11:14:00Z",
                 "user_prompts": ["Explain the cache", "Thanks, that works"],
                 "assistant_finals": ["It caches."], "tools_used": ["copilot_readFile"],
