@@ -3,6 +3,8 @@
 
 mod decide;
 mod folder;
+mod foresee;
+mod lab;
 mod models;
 mod order;
 mod plain;
@@ -13,6 +15,8 @@ pub(crate) use decide::{
     DecisionError, Rejection, adopt_keys, adopt_selection, reject_night, revert_night,
 };
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};
+pub(crate) use foresee::foresee;
+pub(crate) use lab::{Lab, LabError};
 pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 pub(crate) use plain::{open_plain, read_plain_text};

@@ -10,6 +10,7 @@ mod config_and_import;
 mod crowd;
 mod doctor;
 mod eval;
+mod experiments;
 mod fake_server;
 mod fake_wire;
 mod http_serve;

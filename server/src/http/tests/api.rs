@@ -48,6 +48,7 @@ async fn openapi_describes_every_route() {
         "get /runs/{id}/config",
         "get /sleep",
         "post /sleep/nights",
+        "post /sleep/forecast",
         "get /sleep/nights/{id}",
         "post /sleep/nights/{id}/cancel",
         "post /sleep/nights/{id}/adopt",
