@@ -232,11 +232,7 @@ fn a_benchmark_is_learned_by_a_model_and_the_same_again_costs_nothing() -> anyho
     assert_eq!(again["results"][0]["after"], result["after"]);
     let text = desk.ask(&words[..6], &server.url)?;
     ensure!(text.err.contains("forecast: at most "), "{}", text.err);
-    ensure!(
-        text.out.contains("spent: 0 calls, ") && text.out.contains("cost unknown"),
-        "{}",
-        text.out
-    );
+    ensure!(text.out.contains("spent: 0 calls, "), "{}", text.out);
     Ok(())
 }
 
@@ -336,7 +332,7 @@ fn a_sweep_keeps_a_row_each_and_goes_on_from_them() -> anyhow::Result<()> {
     assert_eq!(fs::read_to_string(desk.path("out/sweep.jsonl"))?, kept);
     let card = desk.run(&["scorecard", &out])?;
     ensure!(
-        card.out.contains("| marked-answers | direct | mock \\(simulated\\) | 2 | "),
+        card.out.contains("| marked\\-answers | direct | mock \\(simulated\\) | 2 | "),
         "{}",
         card.out
     );

@@ -164,7 +164,7 @@ impl Cell {
     #[must_use]
     pub fn models(&self) -> String {
         match &self.user {
-            Some(user) => format!("{} -> {user}", self.learner),
+            Some(user) => format!("{} to {user}", self.learner),
             None => self.learner.to_string(),
         }
     }
@@ -346,7 +346,7 @@ cells:
     fn a_plan_says_who_learns_and_who_uses() {
         let plan = SweepPlan::parse(PLAN).expect("a plan");
         let told: Vec<_> = plan.cells.iter().map(|cell| (cell.nights, cell.models())).collect();
-        let words = ["mock", "claude small, edits by codex", "mock -> claude"].map(str::to_owned);
+        let words = ["mock", "claude small, edits by codex", "mock to claude"].map(str::to_owned);
         let [direct, dual, transfer] = words;
         assert_eq!(told, [(1, direct), (3, dual), (3, transfer)]);
         assert_eq!(plan.common.gate, Some(GateWord::Off));

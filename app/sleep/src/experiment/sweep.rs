@@ -289,7 +289,7 @@ async fn come_to(
     let user = host.bed(user).await.map_err(Failure::Bed)?;
     let report = run_transfer(folder, options, (&learner, &user), Direct::Skip).await?;
     Ok(Came {
-        backend: format!("{} -> {}", report.source, report.target),
+        backend: format!("{} to {}", report.source, report.target),
         simulated: report.simulated,
         before: report.baseline_target,
         after: report.transferred,
