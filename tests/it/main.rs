@@ -12,6 +12,7 @@ mod crowd;
 mod doctor;
 mod dry_run;
 mod eval;
+mod experiments;
 #[path = "../fakes/fake_server.rs"]
 mod fake_server;
 #[path = "../fakes/fake_wire.rs"]

@@ -1,6 +1,7 @@
 //! The life of a night: what state it is in, which stage it works on, and how far that is.
 
 pub mod edit;
+pub mod forecast;
 pub mod report;
 mod schedule;
 

@@ -3,16 +3,23 @@
 
 mod bench;
 mod harmful;
+mod outlook;
 mod persona;
+mod plan;
 mod proof;
 mod run;
 mod sweep;
 
-pub use bench::{BenchError, BenchFolder, BenchLimits, bench_folders, read_bench};
+pub use bench::{BenchError, BenchFolder, BenchLimits, bench_folders, read_bench, read_benches};
 pub use harmful::{HarmfulProof, prove_gate};
+pub use outlook::{bench_calls, bench_depth, proof_calls, transfer_calls};
 pub use persona::Persona;
+pub use plan::{Cell, GateWord, PlanError, RoleWords, SweepKeys, SweepKind, SweepPlan, Who};
 pub use proof::{NightTrace, ProofOptions, ProofReport, prove_improvement};
 pub use run::{
     Bed, BenchOptions, BenchReport, Direct, TestScore, TransferReport, run_bench, run_transfer,
 };
-pub use sweep::{SweepError, SweepKind, SweepPlan, SweepRow, read_rows, run_sweep, scorecard};
+pub use sweep::{
+    SweepError, SweepHost, SweepOrder, SweepRow, SweepStep, n_experiments, read_rows, run_sweep,
+    scorecard, write_rows,
+};

@@ -15,6 +15,7 @@ pub mod digest;
 pub mod dream;
 pub mod evidence;
 pub mod experiment;
+pub mod forecast;
 pub mod handoff;
 pub mod harvest;
 pub mod instant;

@@ -14,6 +14,7 @@ mod progress;
 mod result;
 mod work;
 
+pub use options::night_options;
 pub use plan::{Answerers, NightPlan, TaskSource};
 pub use progress::Watch;
 pub use result::{NightFailure, NightResult};

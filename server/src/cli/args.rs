@@ -73,9 +73,11 @@ impl Command {
     pub(super) fn asks_models(&self) -> bool {
         match self {
             Self::Train(_) | Self::Eval(_) => true,
-            Self::Sleep(args) => {
-                matches!(args.command, SleepCommand::Run(_) | SleepCommand::DryRun(_))
-            }
+            Self::Sleep(args) => match &args.command {
+                SleepCommand::Run(_) | SleepCommand::DryRun(_) => true,
+                SleepCommand::Experiment(args) => args.asks_models(),
+                _ => false,
+            },
             _ => false,
         }
     }

@@ -3,6 +3,7 @@
 pub(super) mod args;
 mod decide;
 mod experiment;
+mod forecast;
 mod harvest;
 mod night;
 mod report;

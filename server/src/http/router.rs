@@ -69,6 +69,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(adoptions::revert))
         .routes(routes!(sleep::page))
         .routes(routes!(sleep::begin))
+        .routes(routes!(sleep::forecast))
         .routes(routes!(sleep::detail))
         .routes(routes!(sleep::cancel))
         .routes(routes!(sleep::adopt))

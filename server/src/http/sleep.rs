@@ -7,7 +7,7 @@ use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
     DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, Rejection,
-    adopt_keys, beside, key, night_detail, night_head, night_item, open_plain, places,
+    adopt_keys, beside, foresee, key, night_detail, night_head, night_item, open_plain, places,
     reject_night, revert_night, staging_of_row,
 };
 use axum::extract::State;
@@ -18,6 +18,7 @@ use skillopt_domain::api::{
     SleepPage,
 };
 use skillopt_domain::ids::NightId;
+use skillopt_domain::night::forecast::NightForecast;
 use skillopt_sleep::adopt::{AdoptError, ErrorKind, Places, Refusal};
 use skillopt_sleep::evidence::{EvidenceQuery, read_evidence};
 use skillopt_sleep::night::NightFailure;
@@ -104,6 +105,22 @@ pub(crate) async fn begin(
     let id = night.id.clone();
     state.nights.spawn(night);
     Ok(Json(NightBegun { id }))
+}
+
+/// What such a night can come to in calls, for a form. Makes none, and begins nothing.
+#[utoipa::path(post, path = "/sleep/forecast", tag = "sleep", request_body = NightRequest,
+    responses((status = 200, body = NightForecast), (status = 400, body = Problem),
+        (status = 403, body = Problem, description = "`path_not_allowed`: outside of the folders that may be read.")))]
+pub(crate) async fn forecast(
+    State(state): State<AppState>,
+    Json(request): Json<NightRequest>,
+) -> ApiResult<Json<NightForecast>> {
+    let told = beside(move || {
+        let order = order_of(&state, &request)?;
+        let setup = NightSetup::read(&order, state.hosting.environment())?;
+        ApiResult::Ok(foresee(&setup.config, None))
+    });
+    Ok(Json(told.await?))
 }
 
 /// What the form asks for, with its paths checked. Blocks.

@@ -30,33 +30,13 @@ pub(super) async fn answerers(
     if !config.spends() {
         return Ok((Answerers::Mock, None));
     }
-    let roles = [config.target(), config.optimizer(), config.judge()];
-    if roles.iter().any(|role| role.backend == BackendName::MOCK) {
-        return Err(mixed());
-    }
-    let models = if roles.iter().all(|role| role.backend.as_str() == "handoff") {
+    let models = if is_handoff(config) {
         let handoff = handoff(setup);
         let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff.clone()));
         asked = Some(handoff);
         SleepModels { target: Arc::clone(&model), optimizer: model, judge: None }
     } else {
-        let [target, optimizer, judge] = &roles;
-        let pair = run_config_of(hosting, setup, (target, optimizer), cfg_options).await?;
-        let model = |config: &RunConfig, role| {
-            hosting.night_model(config, role).map_err(|problem| BadConfig(vec![problem]))
-        };
-        let own_judge = match judge == optimizer {
-            true => None,
-            false => {
-                let config = run_config_of(hosting, setup, (target, judge), cfg_options).await?;
-                Some(model(&config, Role::Optimizer)?)
-            }
-        };
-        SleepModels {
-            target: model(&pair, Role::Target)?,
-            optimizer: model(&pair, Role::Optimizer)?,
-            judge: own_judge,
-        }
+        models_of(hosting, setup, cfg_options).await?
     };
     let meter = Meter::new(limits(config), Prior::default(), hosting.clock());
     let answerers = Answerers::Models {
@@ -67,6 +47,43 @@ pub(super) async fn answerers(
         fresh,
     };
     Ok((answerers, asked))
+}
+
+fn roles(config: &Config) -> [RoleBackend; 3] {
+    [config.target(), config.optimizer(), config.judge()]
+}
+
+fn is_handoff(config: &Config) -> bool {
+    roles(config).iter().all(|role| role.backend.as_str() == "handoff")
+}
+
+/// The models of a night that calls some. Makes no call.
+pub(super) async fn models_of(
+    hosting: &Hosting,
+    setup: &NightSetup,
+    cfg_options: &[Setting],
+) -> Result<SleepModels, BadConfig> {
+    let roles = roles(&setup.config);
+    if roles.iter().any(|role| role.backend == BackendName::MOCK) {
+        return Err(mixed());
+    }
+    let [target, optimizer, judge] = &roles;
+    let pair = run_config_of(hosting, setup, (target, optimizer), cfg_options).await?;
+    let model = |config: &RunConfig, role| {
+        hosting.night_model(config, role).map_err(|problem| BadConfig(vec![problem]))
+    };
+    let own_judge = match judge == optimizer {
+        true => None,
+        false => {
+            let config = run_config_of(hosting, setup, (target, judge), cfg_options).await?;
+            Some(model(&config, Role::Optimizer)?)
+        }
+    };
+    Ok(SleepModels {
+        target: model(&pair, Role::Target)?,
+        optimizer: model(&pair, Role::Optimizer)?,
+        judge: own_judge,
+    })
 }
 
 /// The handoff of a project.
@@ -154,7 +171,7 @@ fn paths_of(config: &Config) -> Vec<Setting> {
 }
 
 /// The caps of a night.
-fn limits(config: &Config) -> Limits {
+pub(super) fn limits(config: &Config) -> Limits {
     let whole = |number: f64| {
         // Caps of a night are far below the limit of exact doubles, and never negative.
         #[expect(

@@ -3,6 +3,7 @@
 use super::beside;
 use super::decide::note_adoptions;
 use super::find::split_choice;
+use super::foresee::foresee;
 use super::models::answerers;
 use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 use super::view::sources_json;
@@ -10,6 +11,7 @@ use crate::config::{BadConfig, Environment};
 use crate::host::Hosting;
 use skillopt_domain::config::Setting;
 use skillopt_domain::ids::NightId;
+use skillopt_domain::night::forecast::NightForecast;
 use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_sleep::backend::BackendError;
@@ -72,6 +74,8 @@ pub(crate) struct BegunNight {
     pub(crate) id: NightId,
     pub(crate) watch: Arc<Watch>,
     pub(crate) setup: NightSetup,
+    /// What it can come to in calls.
+    pub(crate) forecast: NightForecast,
     plan: NightPlan,
     answerers: Answerers,
     control: RunControl,
@@ -133,7 +137,7 @@ impl Nights {
         let now_ms = self.hosting.clock().now_ms();
         let (asked, env) = (command.clone(), self.hosting.environment().clone());
         let read = beside(move || read(asked, &env, now_ms)).await?;
-        let Read { order, setup, given, tasks } = read;
+        let Read { order, setup, given, tasks, forecast } = read;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
         let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
             .await
@@ -164,7 +168,7 @@ impl Nights {
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();
         let watch = Arc::new(Watch::default());
-        Ok(BegunNight { id, watch, setup, plan, answerers, control, ctx, handoff, given })
+        Ok(BegunNight { id, watch, setup, forecast, plan, answerers, control, ctx, handoff, given })
     }
 
     /// Runs a night to its end, which is in the store then. `cancel` ends it soon.
@@ -320,6 +324,7 @@ struct Read {
     setup: NightSetup,
     given: Option<LoadedTasks>,
     tasks: TaskSource,
+    forecast: NightForecast,
 }
 
 /// Reads config, prompts and tasks. Blocks. The skill that a file of tasks is for counts when no flag names one.
@@ -336,7 +341,8 @@ fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, N
         Some(given) => TaskSource::Given(given.file.tasks.clone()),
         None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
     };
-    Ok(Read { order, setup, given, tasks })
+    let forecast = foresee(&setup.config, given.as_ref().map(|given| given.file.tasks.as_slice()));
+    Ok(Read { order, setup, given, tasks, forecast })
 }
 
 /// Tasks that a person reviewed. Without that no model may see them.

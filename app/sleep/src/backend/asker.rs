@@ -91,16 +91,17 @@ pub struct CallsAsker {
 }
 
 impl CallsAsker {
-    /// Binds the models of a night. Each question is asked once while it is in flight, whoever asks it.
+    /// Binds the models of a night. Each question is asked once while it is in flight, whoever asks it. A meter may be
+    /// shared with others that spend from the same budget.
     #[must_use]
     pub fn new(
         ctx: &RunCtx,
         models: &SleepModels,
         (ledger, flights): (&Arc<dyn Ledger>, &Arc<Flights>),
-        (meter, evidence): (Meter, &Arc<Evidence>),
+        (meter, evidence): (impl Into<Arc<Meter>>, &Arc<Evidence>),
         sample: NightSample,
     ) -> Self {
-        let meter = Arc::new(meter);
+        let meter: Arc<Meter> = meter.into();
         let calls = |target: &Arc<dyn Model>, optimizer: &Arc<dyn Model>| {
             let journal = Arc::new(NightJournal { evidence: Arc::clone(evidence) });
             let models = (Arc::clone(target), Arc::clone(optimizer));

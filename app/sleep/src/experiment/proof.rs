@@ -3,7 +3,9 @@
 use super::Persona;
 use super::harmful::{HarmfulProof, prove_gate};
 use crate::backend::Backend;
-use crate::consolidate::{NightError, NightInput, NightOptions, NightSink, consolidate_night};
+use crate::consolidate::{
+    NightError, NightInput, NightOptions, NightOutcome, NightSink, consolidate_night,
+};
 use crate::evidence::Evidence;
 use crate::reflect::cut;
 use serde::Serialize;
@@ -23,19 +25,17 @@ pub struct ProofOptions {
     pub persona: Persona,
     /// Most nights.
     pub nights: u32,
-    /// Most edits of one reflection.
-    pub edit_budget: u32,
     /// Most tasks; all when `None`.
     pub limit_tasks: Option<usize>,
-    /// Attempts at the same time.
-    pub workers: u32,
+    /// How each night goes.
+    pub night: NightOptions,
 }
 
 impl ProofOptions {
     /// The reference system's: four nights, four edits, all tasks.
     #[must_use]
     pub fn new(persona: Persona) -> Self {
-        Self { persona, nights: 4, edit_budget: 4, limit_tasks: None, workers: 1 }
+        Self { persona, nights: 4, limit_tasks: None, night: NightOptions::default() }
     }
 }
 
@@ -48,12 +48,28 @@ pub struct NightTrace {
     pub baseline: Option<f64>,
     /// Gate score after.
     pub candidate: Option<f64>,
+    /// Validation tasks that the scores rest on.
+    pub n_validated: u32,
     /// Its edits stood.
     pub accepted: bool,
     /// The verdict.
     pub gate_action: GateAction,
     /// Edits that stood.
     pub n_edits: u32,
+}
+
+impl NightTrace {
+    pub(super) fn of(night: u32, outcome: &NightOutcome) -> Self {
+        Self {
+            night,
+            baseline: outcome.baseline.map(|measured| measured.score),
+            candidate: outcome.candidate.map(|measured| measured.score),
+            n_validated: outcome.baseline.map_or(0, |measured| measured.mean.n),
+            accepted: outcome.accepted,
+            gate_action: outcome.gate_action,
+            n_edits: crate::replay::count(outcome.applied_edits.len()),
+        }
+    }
 }
 
 /// What a proof came to. The field names are those of the reference system.
@@ -73,6 +89,8 @@ pub struct ProofReport {
     pub baseline_holdout: Option<f64>,
     /// Gate score at the end, 0 to 1.
     pub after_holdout: Option<f64>,
+    /// Validation tasks that the scores rest on.
+    pub n_validated: u32,
     /// The difference.
     pub lift: Option<f64>,
     /// It is larger than zero.
@@ -121,6 +139,7 @@ pub async fn prove_improvement(
 ) -> Result<ProofReport, NightError> {
     let tasks = options.persona.tasks(options.limit_tasks);
     let (mut skill, mut memory) = (String::new(), String::new());
+    let spent_before = backend.spend();
     let mut rejected: Vec<EditRecord> = Vec::new();
     let mut trace: Vec<NightTrace> = Vec::new();
     let (mut first, mut last) = (None, None);
@@ -129,11 +148,7 @@ pub async fn prove_improvement(
             tasks: tasks.clone(),
             skill: skill.clone(),
             memory: memory.clone(),
-            options: NightOptions {
-                edit_budget: options.edit_budget,
-                workers: options.workers,
-                ..NightOptions::default()
-            },
+            options: options.night.clone(),
             archive: Vec::new(),
             rejected_before: rejected.clone(),
             backend: Arc::clone(&backend),
@@ -146,14 +161,7 @@ pub async fn prove_improvement(
         let (baseline, candidate) = (score(outcome.baseline), score(outcome.candidate));
         first = first.or(baseline);
         last = if outcome.accepted { candidate } else { baseline };
-        trace.push(NightTrace {
-            night,
-            baseline,
-            candidate,
-            accepted: outcome.accepted,
-            gate_action: outcome.gate_action,
-            n_edits: crate::replay::count(outcome.applied_edits.len()),
-        });
+        trace.push(NightTrace::of(night, &outcome));
         skill = outcome.new_skill.unwrap_or(skill);
         memory = outcome.new_memory.unwrap_or(memory);
         rejected.extend(outcome.rejected_edits);
@@ -178,7 +186,8 @@ pub async fn prove_improvement(
         improved: lift.is_some_and(|lift| lift > 0.0),
         gate_blocks_harmful: harmful.as_ref().map(HarmfulProof::blocked),
         harmful,
-        tokens_used: backend.spend().total().tokens(),
+        n_validated: trace.first().map_or(0, |night| night.n_validated),
+        tokens_used: backend.spend().since(&spent_before).total().tokens(),
         final_skill_excerpt: cut(&skill, EXCERPT_CHARS),
         trace,
     })
@@ -222,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn half_of_what_the_tasks_need_is_no_gain_and_the_proof_says_so() {
         let mut options = ProofOptions::new(Persona::Researcher);
-        options.edit_budget = 1;
+        options.night.edit_budget = 1;
         let report = prove(&options).await;
         assert_eq!(report.nights_run, 4);
         let words = report.check().expect_err("one rule alone does not help");

@@ -2,16 +2,18 @@
 
 use super::{BenchFolder, NightTrace};
 use crate::backend::{Backend, Docs, Draw, Phase};
+use crate::block::slow_update;
 use crate::consolidate::{
     GateRule, Measured, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
 };
 use crate::dream::{SlowProposal, compare_versions, propose_guidance};
 use crate::evidence::Evidence;
-use crate::replay::{NightTools, Replayed, aggregate, count, replay_each};
+use crate::replay::{NightTools, Replayed, aggregate, replay_each};
 use crate::task::{Split, TaskRecord};
 use serde::{Deserialize, Serialize};
 use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::score::{MeanScore, TaskScore};
+use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
 
@@ -42,6 +44,10 @@ pub struct BenchOptions {
 pub struct TestScore {
     /// Gate number, 0 to 1.
     pub score: f64,
+    /// Share of tasks that pass, 0 to 1.
+    pub hard: f64,
+    /// Mean of how much of each task passes, 0 to 1.
+    pub soft: f64,
     /// Tasks that it rests on.
     pub n: u32,
 }
@@ -61,10 +67,10 @@ pub struct BenchReport {
     pub after: Option<TestScore>,
     /// Night by night.
     pub trace: Vec<NightTrace>,
-    /// Guidance over nights stood.
-    pub slow_update: bool,
-    /// Tokens, where reported.
-    pub tokens_used: u64,
+    /// The guidance over nights, where it stood.
+    pub slow_update: Option<String>,
+    /// What it cost.
+    pub spend: SpendByRole,
     /// The final skill.
     pub skill: String,
 }
@@ -86,6 +92,22 @@ pub struct TransferReport {
     pub transferred: Option<TestScore>,
     /// What the carried skill is worth to the target.
     pub transfer_gain: Option<f64>,
+    /// One of the two is a simulation.
+    pub simulated: bool,
+    /// The source's nights.
+    pub trace: Vec<NightTrace>,
+    /// What both cost.
+    pub spend: SpendByRole,
+    /// The skill that was carried.
+    pub skill: String,
+}
+
+impl BenchReport {
+    /// The final skill is better on the test tasks; `None` when they were not scored.
+    #[must_use]
+    pub fn change(&self) -> Option<f64> {
+        self.before.zip(self.after).map(|(before, after)| after.score - before.score)
+    }
 }
 
 /// Runs a folder: tests, learns over nights, writes guidance when there were several, and tests again.
@@ -97,6 +119,7 @@ pub async fn run_bench(
     options: &BenchOptions,
     bed: &Bed,
 ) -> Result<BenchReport, NightError> {
+    let spent_before = bed.backend.spend();
     let before = test(folder, &folder.skill, options, bed).await?;
     let learned = learn(folder, options, bed).await?;
     let after = test(folder, &learned.skill, options, bed).await?;
@@ -108,12 +131,13 @@ pub async fn run_bench(
         after,
         trace: learned.trace,
         slow_update: learned.slow_update,
-        tokens_used: bed.backend.spend().total().tokens(),
+        spend: since(bed, &spent_before),
         skill: learned.skill,
     })
 }
 
-/// Lets the source learn and the target use it; `direct` lets the target learn as well, for comparison.
+/// Lets the source learn and the target use it; `direct` lets the target learn as well, for comparison. Real models
+/// in both beds are behind one meter.
 ///
 /// # Errors
 /// As [`consolidate_night`].
@@ -123,6 +147,7 @@ pub async fn run_transfer(
     (source, target): (&Bed, &Bed),
     direct: Direct,
 ) -> Result<TransferReport, NightError> {
+    let spent_before = [source, target].map(|bed| bed.backend.spend());
     let learned = learn(folder, options, source).await?;
     let baseline_target = test(folder, &folder.skill, options, target).await?;
     let transferred = test(folder, &learned.skill, options, target).await?;
@@ -142,7 +167,16 @@ pub async fn run_transfer(
         direct_target,
         transferred,
         transfer_gain: gain,
+        simulated: source.backend.is_simulated() || target.backend.is_simulated(),
+        trace: learned.trace,
+        // One meter tells both the same; a simulation beside it tells nothing.
+        spend: since(source, &spent_before[0]).at_least(since(target, &spent_before[1])),
+        skill: learned.skill,
     })
+}
+
+fn since(bed: &Bed, before: &SpendByRole) -> SpendByRole {
+    bed.backend.spend().since(before)
 }
 
 /// Whether a transfer lets the target learn itself.
@@ -157,7 +191,7 @@ pub enum Direct {
 struct Learned {
     skill: String,
     trace: Vec<NightTrace>,
-    slow_update: bool,
+    slow_update: Option<String>,
 }
 
 async fn learn(
@@ -185,25 +219,18 @@ async fn learn(
             ctx: bed.ctx.clone(),
         };
         let outcome = consolidate_night(input).await?;
-        trace.push(NightTrace {
-            night,
-            baseline: outcome.baseline.map(|measured| measured.score),
-            candidate: outcome.candidate.map(|measured| measured.score),
-            accepted: outcome.accepted,
-            gate_action: outcome.gate_action,
-            n_edits: count(outcome.applied_edits.len()),
-        });
+        trace.push(NightTrace::of(night, &outcome));
         rejected.extend(outcome.rejected_edits);
         skill = outcome.new_skill.unwrap_or(skill);
     }
-    let mut slow_update = false;
+    let mut guidance = None;
     if trace.len() >= 2
         && let Some(better) = guide(&tasks, (&folder.skill, &skill), options, bed).await?
     {
         skill = better;
-        slow_update = true;
+        guidance = slow_update(&skill).ok().flatten();
     }
-    Ok(Learned { skill, trace, slow_update })
+    Ok(Learned { skill, trace, slow_update: guidance })
 }
 
 /// The skill with guidance over all nights, when that is better on the validation tasks.
@@ -267,7 +294,12 @@ async fn test(
     let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_test).cloned().collect();
     let rule: &GateRule = &options.night.rule;
     let replayed = attempts(&tasks, skill, Phase::Test, options, bed).await?;
-    let score = |mean: MeanScore| TestScore { score: rule.number_of(mean), n: mean.n };
+    let score = |mean: MeanScore| TestScore {
+        score: rule.number_of(mean),
+        hard: mean.hard,
+        soft: mean.soft,
+        n: mean.n,
+    };
     Ok(aggregate(&replayed).map(score))
 }
 
@@ -310,7 +342,9 @@ mod tests {
         assert!(before.score < 0.5 && after.score > 0.999 && after.n == 1, "{report:?}");
         let stood: Vec<_> = report.trace.iter().map(|night| night.accepted).collect();
         assert_eq!(stood, [true, false], "there is nothing left to learn");
-        assert!(report.simulated && !report.slow_update);
+        assert!(report.simulated && report.slow_update.is_none());
+        assert!(report.change().is_some_and(|change| change > 0.5));
+        assert_eq!(report.trace[0].n_validated, 1);
     }
 
     #[tokio::test]

@@ -1,49 +1,17 @@
-//! Many experiments, one row each: what ran is not run again, and what failed is a row as well. Rows are JSON lines;
-//! where they lie is passed in.
+//! Many experiments, one row each: what ran is not run again, and what failed is a row as well. Where rows lie, and how
+//! models are put together, is the host's.
 
+use super::plan::{Cell, SweepKind, Who};
 use super::{Bed, BenchFolder, BenchOptions, Direct, TestScore, run_bench, run_transfer};
-use crate::consolidate::NightError;
+use crate::backend::BackendError;
+use crate::consolidate::{NightError, NightOptions};
+use crate::redact::redact;
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::spend::SpendByRole;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Write};
-
-/// Which experiments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SweepPlan {
-    /// The first folder, learned directly.
-    Quick,
-    /// Every folder, learned directly.
-    Direct,
-    /// Every folder, carried from source to target.
-    Transfer,
-    /// Both.
-    Full,
-}
-
-impl SweepPlan {
-    /// The plan with this word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "quick" => Self::Quick,
-            "direct" => Self::Direct,
-            "transfer" => Self::Transfer,
-            "full" => Self::Full,
-            _ => return None,
-        })
-    }
-}
-
-/// What one row is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SweepKind {
-    /// Learned and used by the same model.
-    Direct,
-    /// Learned by one and used by another.
-    Transfer,
-}
+use std::io::{self, BufRead};
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,26 +20,94 @@ pub struct SweepRow {
     pub cfg_key: String,
     /// What it is about.
     pub kind: SweepKind,
-    /// The folder.
-    pub name: String,
+    /// The benchmark.
+    pub seed: String,
     /// The model, or both.
     pub backend: String,
     /// It is a simulation.
     pub simulated: bool,
+    /// Nights.
+    pub nights: u32,
     /// Test score before.
     pub before: Option<TestScore>,
     /// Test score after.
     pub after: Option<TestScore>,
-    /// Why there is none; empty when there is.
+    /// Answered calls that were paid for.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens, where reported.
+    #[serde(default)]
+    pub tokens: u64,
+    /// Calls whose tokens nobody reported.
+    #[serde(default)]
+    pub unmetered_calls: u64,
+    /// Millionths of a dollar; `None` while any call has no known price.
+    #[serde(default)]
+    pub cost_usd_micros: Option<u64>,
+    /// The final skill.
+    #[serde(default)]
+    pub skill: String,
+    /// Why there is no score; empty when the experiment came to its end.
     #[serde(default)]
     pub error: String,
 }
 
-/// Why a sweep ended early. Finished rows are written.
+impl SweepRow {
+    /// It came to its end.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.error.is_empty()
+    }
+}
+
+/// What a sweep is about.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepOrder<'a> {
+    /// The experiments.
+    pub cells: &'a [Cell],
+    /// The benchmarks.
+    pub folders: &'a [BenchFolder],
+    /// How each night goes.
+    pub night: &'a NightOptions,
+    /// What else shapes answers, such as a temperature: other settings are other experiments.
+    pub settings: &'a str,
+}
+
+/// What happens in a sweep.
+#[derive(Clone, Copy, Debug)]
+pub enum SweepStep<'a> {
+    /// This row is there already.
+    Known(&'a SweepRow),
+    /// An experiment begins: its benchmark, kind and models.
+    Begins(&'a str, SweepKind, &'a str),
+    /// It came to its end, whichever.
+    Ended(&'a SweepRow),
+}
+
+/// What a sweep needs from where it runs.
+#[async_trait]
+pub trait SweepHost: Send + Sync {
+    /// Puts models together. Makes no call.
+    ///
+    /// # Errors
+    /// Why they cannot be.
+    async fn bed(&self, who: &Who) -> Result<Bed, String>;
+
+    /// Keeps all rows in one step, those of before among them.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn keep(&self, rows: &[SweepRow]) -> io::Result<()>;
+
+    /// Hears how far it is.
+    fn tell(&self, step: SweepStep<'_>);
+}
+
+/// Why a sweep ended early. Finished rows are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// Rows cannot be read or written.
-    #[error("the rows of the sweep cannot be read or written")]
+    /// Rows cannot be kept.
+    #[error("the rows of the sweep cannot be kept: {0}")]
     Rows(#[from] io::Error),
     /// No further experiment can run.
     #[error(transparent)]
@@ -86,126 +122,219 @@ pub fn read_rows(rows: impl BufRead) -> io::Result<Vec<SweepRow>> {
     let mut known: Vec<SweepRow> = Vec::new();
     for line in rows.split(b'\n') {
         let Ok(row) = serde_json::from_slice::<SweepRow>(&line?) else { continue };
-        known.retain(|other| other.cfg_key != row.cfg_key);
-        known.push(row);
+        put(&mut known, row);
     }
     Ok(known)
 }
 
-/// Runs what is missing of a plan and writes each row when it is there. Rows that failed before are tried again. Gives
+/// Rows as the lines that [`read_rows`] reads.
+#[must_use]
+pub fn write_rows(rows: &[SweepRow]) -> String {
+    let lines = rows.iter().filter_map(|row| serde_json::to_string(row).ok());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn put(rows: &mut Vec<SweepRow>, row: SweepRow) {
+    match rows.iter_mut().find(|other| other.cfg_key == row.cfg_key) {
+        Some(other) => *other = row,
+        None => rows.push(row),
+    }
+}
+
+/// Runs what is missing of a plan and keeps each row when it is there. Rows that failed before are tried again. Gives
 /// back all rows of the plan.
 ///
 /// # Errors
 /// [`SweepError`]; an experiment that fails alone is a row.
 pub async fn run_sweep(
-    plan: SweepPlan,
-    folders: &[BenchFolder],
-    options: &BenchOptions,
-    beds: (&Bed, &Bed),
-    (known, out): (&[SweepRow], &mut (dyn Write + Send)),
+    order: &SweepOrder<'_>,
+    mut known: Vec<SweepRow>,
+    host: &dyn SweepHost,
 ) -> Result<Vec<SweepRow>, SweepError> {
-    let is_done = |row: &&SweepRow| row.error.is_empty();
-    let done: HashSet<&str> =
-        known.iter().filter(is_done).map(|row| row.cfg_key.as_str()).collect();
-    let mut rows = Vec::new();
-    for (kind, folder) in cells(plan, folders) {
-        let key = cfg_key(kind, folder, options, beds);
-        if done.contains(key.as_str()) {
-            rows.extend(known.iter().filter(|row| row.cfg_key == key).cloned());
+    let mut rows: Vec<SweepRow> = Vec::new();
+    for (cell, folder) in experiments(order) {
+        let key = cfg_key(cell, folder, order);
+        if rows.iter().any(|row| row.cfg_key == key) {
+            // A plan may say the same twice.
             continue;
         }
-        let row = run_cell(kind, folder, options, beds, key).await?;
-        let line = serde_json::to_string(&row).map_err(io::Error::from)?;
-        writeln!(out, "{line}")?;
-        out.flush()?;
+        if let Some(row) = known.iter().find(|row| row.cfg_key == key && row.is_done()) {
+            host.tell(SweepStep::Known(row));
+            rows.push(row.clone());
+            continue;
+        }
+        host.tell(SweepStep::Begins(&folder.name, cell.kind, &cell.models()));
+        let row = run_cell(cell, folder, order.night, host).await?;
+        let row = SweepRow { cfg_key: key, ..row };
+        put(&mut known, row.clone());
+        host.keep(&known)?;
+        host.tell(SweepStep::Ended(&row));
         rows.push(row);
     }
     Ok(rows)
 }
 
-fn cells(plan: SweepPlan, folders: &[BenchFolder]) -> Vec<(SweepKind, &BenchFolder)> {
-    let all = |kind| folders.iter().map(move |folder| (kind, folder));
-    match plan {
-        SweepPlan::Quick => all(SweepKind::Direct).take(1).collect(),
-        SweepPlan::Direct => all(SweepKind::Direct).collect(),
-        SweepPlan::Transfer => all(SweepKind::Transfer).collect(),
-        SweepPlan::Full => all(SweepKind::Direct).chain(all(SweepKind::Transfer)).collect(),
-    }
+/// Each cell with each of its benchmarks, in the order of the plan.
+fn experiments<'a>(order: &SweepOrder<'a>) -> Vec<(&'a Cell, &'a BenchFolder)> {
+    let of = |cell: &'a Cell| {
+        let is_wanted =
+            move |folder: &&BenchFolder| cell.seed.as_ref().is_none_or(|seed| *seed == folder.name);
+        order.folders.iter().filter(is_wanted).map(move |folder| (cell, folder))
+    };
+    order.cells.iter().flat_map(of).collect()
 }
 
-fn cfg_key(
-    kind: SweepKind,
-    folder: &BenchFolder,
-    options: &BenchOptions,
-    (source, target): (&Bed, &Bed),
-) -> String {
-    let content = serde_json::json!([folder.skill, folder.tasks]).to_string();
-    let content = skillopt_domain::hash::Sha256Hex::of(content);
-    let models = match kind {
-        SweepKind::Direct => target.backend.label(),
-        SweepKind::Transfer => format!("{} -> {}", source.backend.label(), target.backend.label()),
-    };
-    let kind = match kind {
-        SweepKind::Direct => "direct",
-        SweepKind::Transfer => "transfer",
-    };
-    let options = skillopt_domain::hash::Sha256Hex::of(format!("{options:?}"));
-    format!("{kind}|{}|{}|{models}|{}", folder.name, content.short(), options.short())
+/// Number of experiments of a plan.
+#[must_use]
+pub fn n_experiments(order: &SweepOrder<'_>) -> usize {
+    experiments(order).len()
+}
+
+fn cfg_key(cell: &Cell, folder: &BenchFolder, order: &SweepOrder<'_>) -> String {
+    let content = Sha256Hex::of(serde_json::json!([folder.skill, folder.tasks]).to_string());
+    // How many attempts are made at the same time changes no result.
+    let night = NightOptions { workers: 1, ..order.night.clone() };
+    let options = Sha256Hex::of(format!("{night:?}|{}", order.settings));
+    let (kind, nights, models) = (cell.kind.as_str(), cell.nights, cell.models());
+    let (content, options) = (content.short(), options.short());
+    format!("{kind}|{}|{nights} nights|{models}|{content}|{options}", folder.name)
+}
+
+/// What an experiment came to.
+struct Came {
+    backend: String,
+    simulated: bool,
+    before: Option<TestScore>,
+    after: Option<TestScore>,
+    spend: SpendByRole,
+    skill: String,
 }
 
 async fn run_cell(
-    kind: SweepKind,
+    cell: &Cell,
     folder: &BenchFolder,
-    options: &BenchOptions,
-    (source, target): (&Bed, &Bed),
-    cfg_key: String,
+    night: &NightOptions,
+    host: &dyn SweepHost,
 ) -> Result<SweepRow, SweepError> {
-    let ran = match kind {
-        SweepKind::Direct => run_bench(folder, options, target)
-            .await
-            .map(|report| (report.backend, report.before, report.after)),
-        SweepKind::Transfer => {
-            run_transfer(folder, options, (source, target), Direct::Skip).await.map(|report| {
-                let models = format!("{} -> {}", report.source, report.target);
-                (models, report.baseline_target, report.transferred)
+    let row = SweepRow {
+        cfg_key: String::new(),
+        kind: cell.kind,
+        seed: folder.name.clone(),
+        backend: cell.models(),
+        simulated: [Some(&cell.learner), cell.user.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(Who::is_simulated),
+        nights: cell.nights,
+        before: None,
+        after: None,
+        calls: 0,
+        tokens: 0,
+        unmetered_calls: 0,
+        cost_usd_micros: None,
+        skill: String::new(),
+        error: String::new(),
+    };
+    let options = BenchOptions { nights: cell.nights, night: night.clone() };
+    match come_to(cell, folder, &options, host).await {
+        Ok(came) => {
+            let spend = came.spend.total();
+            Ok(SweepRow {
+                backend: came.backend,
+                simulated: came.simulated,
+                before: came.before,
+                after: came.after,
+                calls: spend.calls,
+                tokens: spend.tokens(),
+                unmetered_calls: spend.unmetered_calls,
+                cost_usd_micros: spend.known_cost_usd_micros(),
+                skill: came.skill,
+                ..row
             })
         }
-    };
-    let (backend, before, after, error) = match ran {
-        Ok((backend, before, after)) => (backend, before, after, String::new()),
-        Err(NightError::Backend(error)) if error.ends_night() => {
-            return Err(SweepError::Night(error.into()));
+        Err(Failure::Night(NightError::Backend(error))) if ends_sweep(&error) => {
+            Err(SweepError::Night(error.into()))
         }
-        Err(error) => (target.backend.label(), None, None, error.to_string()),
+        // A provider may have quoted what it was sent.
+        Err(failure) => Ok(SweepRow { error: redact(&failure.to_string()).text, ..row }),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{0}")]
+    Bed(String),
+    #[error(transparent)]
+    Night(#[from] NightError),
+}
+
+async fn come_to(
+    cell: &Cell,
+    folder: &BenchFolder,
+    options: &BenchOptions,
+    host: &dyn SweepHost,
+) -> Result<Came, Failure> {
+    let learner = host.bed(&cell.learner).await.map_err(Failure::Bed)?;
+    let Some(user) = &cell.user else {
+        let report = run_bench(folder, options, &learner).await?;
+        return Ok(Came {
+            backend: report.backend,
+            simulated: report.simulated,
+            before: report.before,
+            after: report.after,
+            spend: report.spend,
+            skill: report.skill,
+        });
     };
-    let simulated = target.backend.is_simulated() || source.backend.is_simulated();
-    let name = folder.name.clone();
-    Ok(SweepRow { cfg_key, kind, name, backend, simulated, before, after, error })
+    let user = host.bed(user).await.map_err(Failure::Bed)?;
+    let report = run_transfer(folder, options, (&learner, &user), Direct::Skip).await?;
+    Ok(Came {
+        backend: format!("{} to {}", report.source, report.target),
+        simulated: report.simulated,
+        before: report.baseline_target,
+        after: report.transferred,
+        spend: report.spend,
+        skill: report.skill,
+    })
+}
+
+/// No further experiment can run either. A model that cannot be called is the matter of its own cells.
+fn ends_sweep(error: &BackendError) -> bool {
+    match error {
+        BackendError::Cancelled
+        | BackendError::Budget(_)
+        | BackendError::Pending
+        | BackendError::Ledger(_) => true,
+        BackendError::Fatal { .. }
+        | BackendError::Failed { .. }
+        | BackendError::Unusable(_)
+        | BackendError::Unsupported(_) => false,
+    }
 }
 
 /// Rows as a Markdown table for people.
 #[must_use]
 pub fn scorecard(rows: &[SweepRow]) -> String {
     let mut text =
-        "| Folder | Kind | Models | Before | After | Change |\n|---|---|---|---|---|---|\n"
+        "| Benchmark | Kind | Models | Nights | Before | After | Change |\n|---|---|---|---|---|---|---|\n"
             .to_owned();
     for row in rows {
-        let kind = match row.kind {
-            SweepKind::Direct => "direct",
-            SweepKind::Transfer => "transfer",
-        };
         let shown = |score: Option<TestScore>| {
             score.map_or("–".to_owned(), |score| format!("{:.4} (n {})", score.score, score.n))
         };
         let change = match row.before.zip(row.after) {
             Some((before, after)) => format!("{:+.4}", after.score - before.score),
-            None if row.error.is_empty() => "–".to_owned(),
+            None if row.is_done() => "–".to_owned(),
             None => format!("failed: {}", crate::report::escaped(&row.error)),
         };
         let (name, models) =
-            (crate::report::escaped(&row.name), crate::report::escaped(&row.backend));
-        let (before, after) = (shown(row.before), shown(row.after));
-        let _ = writeln!(text, "| {name} | {kind} | {models} | {before} | {after} | {change} |");
+            (crate::report::escaped(&row.seed), crate::report::escaped(&row.backend));
+        let (kind, before, after) = (row.kind.as_str(), shown(row.before), shown(row.after));
+        let nights = row.nights;
+        let _ = writeln!(
+            text,
+            "| {name} | {kind} | {models} | {nights} | {before} | {after} | {change} |"
+        );
     }
     if rows.iter().any(|row| row.simulated) {
         text.push_str("\nRows of a simulation prove plumbing, nothing about models.\n");
@@ -217,16 +346,43 @@ pub fn scorecard(rows: &[SweepRow]) -> String {
 mod tests {
     use super::*;
     use crate::backend::{Mock, rule_tag};
-    use crate::consolidate::{NightOptions, Silent};
+    use crate::consolidate::Silent;
     use crate::evidence::Evidence;
+    use crate::experiment::SweepPlan;
     use crate::task::{ReferenceKind, Split, TaskRecord};
     use skillopt_engine::ctx::RunControl;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
-    fn bed() -> Bed {
-        let (_control, ctx) = RunControl::new();
-        let evidence = Arc::new(Evidence::off());
-        Bed { backend: Arc::new(Mock), evidence, events: Arc::new(Silent), ctx }
+    /// The simulation for everybody but one backend, which is not there.
+    #[derive(Debug, Default)]
+    struct Desk {
+        kept: Mutex<String>,
+        told: Mutex<Vec<&'static str>>,
+    }
+
+    #[async_trait]
+    impl SweepHost for Desk {
+        async fn bed(&self, who: &Who) -> Result<Bed, String> {
+            if !who.is_simulated() {
+                return Err("there is no key".to_owned());
+            }
+            let (_control, ctx) = RunControl::new();
+            let evidence = Arc::new(Evidence::off());
+            Ok(Bed { backend: Arc::new(Mock), evidence, events: Arc::new(Silent), ctx })
+        }
+        fn keep(&self, rows: &[SweepRow]) -> io::Result<()> {
+            *self.kept.lock().expect("not poisoned") = write_rows(rows);
+            Ok(())
+        }
+        fn tell(&self, step: SweepStep<'_>) {
+            let word = match step {
+                SweepStep::Known(_) => "known",
+                SweepStep::Begins(..) => "begins",
+                SweepStep::Ended(row) if row.is_done() => "done",
+                SweepStep::Ended(_) => "failed",
+            };
+            self.told.lock().expect("not poisoned").push(word);
+        }
     }
 
     fn folders() -> Vec<BenchFolder> {
@@ -248,39 +404,57 @@ mod tests {
         vec![good, broken]
     }
 
-    async fn sweep(plan: SweepPlan, known: &[SweepRow]) -> (Vec<SweepRow>, String) {
-        let options = BenchOptions { nights: 1, night: NightOptions::default() };
-        let (source, target, mut out) = (bed(), bed(), Vec::new());
-        let io = (known, &mut out as &mut (dyn Write + Send));
-        let rows =
-            run_sweep(plan, &folders(), &options, (&source, &target), io).await.expect("rows");
-        (rows, String::from_utf8(out).expect("text"))
+    const CELLS: &str = "\
+bench: b
+nights: 1
+cells:
+  - {kind: direct, backend: mock}
+  - {kind: transfer, source_backend: mock, target_backend: mock, seed: good}
+  - {kind: direct, backend: claude, seed: good}
+";
+
+    async fn sweep(known: Vec<SweepRow>, settings: &str) -> (Vec<SweepRow>, Desk) {
+        let (plan, folders, night) =
+            (SweepPlan::parse(CELLS).expect("a plan"), folders(), NightOptions::default());
+        let order = SweepOrder { cells: &plan.cells, folders: &folders, night: &night, settings };
+        assert_eq!(n_experiments(&order), 4);
+        let desk = Desk::default();
+        let rows = run_sweep(&order, known, &desk).await.expect("rows");
+        (rows, desk)
     }
 
     #[tokio::test]
     async fn a_sweep_goes_on_where_it_stood_and_tries_again_what_failed() {
-        let (rows, written) = sweep(SweepPlan::Full, &[]).await;
-        let failed: Vec<_> = rows.iter().map(|row| !row.error.is_empty()).collect();
+        let (rows, desk) = sweep(Vec::new(), "").await;
+        let failed: Vec<_> = rows.iter().map(|row| !row.is_done()).collect();
         assert_eq!(failed, [false, true, false, true]);
-        let known = read_rows(format!("{written}not a row\n").as_bytes()).expect("readable");
+        assert_eq!(rows[3].error, "there is no key");
+        let kept = desk.kept.lock().expect("not poisoned").clone();
+        let known = read_rows(format!("{kept}{{\"cfg_key\": \"torn").as_bytes()).expect("readable");
         assert_eq!(known, rows);
-        let (again, written) = sweep(SweepPlan::Full, &known).await;
-        assert_eq!((again, written.lines().count()), (rows, 2));
-        assert_eq!(sweep(SweepPlan::Quick, &[]).await.0.len(), 1);
+        let (again, desk) = sweep(known, "").await;
+        assert_eq!(again, rows);
+        let told = desk.told.lock().expect("not poisoned").clone();
+        assert_eq!(told, ["known", "begins", "failed", "known", "begins", "failed"]);
+        let kept = desk.kept.lock().expect("not poisoned").clone();
+        assert_eq!(kept.lines().count(), 4, "a row that failed again stands once");
+    }
+
+    #[tokio::test]
+    async fn other_settings_are_other_experiments() {
+        let (rows, _) = sweep(Vec::new(), "").await;
+        let (others, desk) = sweep(rows.clone(), "temperature 1").await;
+        assert!(others.iter().all(|row| rows.iter().all(|known| known.cfg_key != row.cfg_key)));
+        let kept = desk.kept.lock().expect("not poisoned").clone();
+        assert_eq!(kept.lines().count(), 8, "rows of before stay");
     }
 
     #[tokio::test]
     async fn a_scorecard_shows_changes_and_failures() {
-        let text = scorecard(&sweep(SweepPlan::Direct, &[]).await.0);
-        assert!(text.contains("| good | direct | mock \\(simulated\\) |"), "{text}");
+        let text = scorecard(&sweep(Vec::new(), "").await.0);
+        assert!(text.contains("| good | direct | mock \\(simulated\\) | 1 |"), "{text}");
         assert!(text.contains("(n 1) | +0."), "{text}");
         assert!(text.contains("| bro\\|ken | direct |") && text.contains("failed: "), "{text}");
         assert!(text.ends_with("nothing about models.\n"));
-    }
-
-    #[test]
-    fn plans_have_words() {
-        assert_eq!(SweepPlan::parse("full"), Some(SweepPlan::Full));
-        assert_eq!(SweepPlan::parse("huge"), None);
     }
 }

@@ -4,7 +4,9 @@ use crate::config::{Config, GateMetric as Metric, GateMode as Mode};
 use crate::consolidate::{GateMode, GateRule, NightOptions};
 use skillopt_domain::score::GateMetric;
 
-pub(super) fn night_options(config: &Config) -> NightOptions {
+/// How the stages of a night go, by its config.
+#[must_use]
+pub fn night_options(config: &Config) -> NightOptions {
     let metric = match config.gate_metric {
         Metric::Hard => GateMetric::Hard,
         Metric::Soft => GateMetric::Soft,

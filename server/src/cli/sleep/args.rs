@@ -1,5 +1,11 @@
 //! `skillopt sleep` and its alias `skillopt-sleep`: commands and flags, with the names of the reference system.
 
+mod experiment;
+
+pub(crate) use experiment::{
+    ExperimentArgs, ExperimentCommand, GateArg, PersonaArg, ScorecardArgs, SweepArgs,
+};
+
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -34,8 +40,8 @@ pub(crate) enum SleepCommand {
     Nights(NightArgs),
     /// What a night would change, as a unified diff.
     Diff(DiffArgs),
-    /// Proofs that need no key: personas, a harmful edit, benchmark folders.
-    Experiment(ExperimentArgs),
+    /// Whether nights make anything better: personas, benchmark folders, transfer between models, sweeps.
+    Experiment(Box<ExperimentArgs>),
 }
 
 impl SleepCommand {
@@ -52,7 +58,7 @@ impl SleepCommand {
             Self::Schedule(args) => &args.common,
             Self::Unschedule(args) => &args.common,
             Self::Diff(args) => &args.common,
-            Self::Experiment(args) => &args.common,
+            Self::Experiment(args) => args.asked(),
         }
     }
 }
@@ -285,28 +291,4 @@ pub(crate) struct UnscheduleArgs {
     /// Which scheduler; that of this system and that of the server when left out.
     #[arg(long, value_enum)]
     pub(crate) with: Option<SchedulerArg>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExperimentArgs {
-    #[command(flatten)]
-    pub(crate) common: CommonArgs,
-    /// Whose tasks.
-    #[arg(long, value_enum, default_value = "researcher")]
-    pub(crate) persona: PersonaArg,
-    /// Most nights.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) nights: u32,
-    /// Only this many tasks; 0 is all of them.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    pub(crate) limit_tasks: u32,
-    /// End with 1 unless the score rises and the harmful edit is measured and rejected.
-    #[arg(long)]
-    pub(crate) assert_improves: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PersonaArg {
-    Researcher,
-    Programmer,
 }

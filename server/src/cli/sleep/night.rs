@@ -1,6 +1,7 @@
 //! `sleep run` and `sleep dry-run`: a night with its progress, and what it came to.
 
 use super::args::CommonArgs;
+use super::forecast::forecast_lines;
 use super::report::{night_json, tell_night};
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
@@ -68,6 +69,10 @@ async fn work(
     let cancel = CancellationToken::new();
     let over = CancellationToken::new();
     let (watch, setup, given) = (begun.watch.clone(), begun.setup.clone(), begun.given.clone());
+    let forecast = begun.forecast.clone();
+    if !args.json {
+        forecast_lines(&forecast).iter().for_each(|line| output.note(line));
+    }
     if let Some(given) = &given {
         given.warnings.iter().for_each(|warning| output.note(&format!("warning: {warning}")));
     }
@@ -92,7 +97,9 @@ async fn work(
     if args.json {
         let file = args.tasks_file.as_deref();
         let reviewed = given.as_ref().map(|given| given.file.reviewed);
-        output.line(&night_json(&result, file.zip(reviewed)).to_string());
+        let mut night = night_json(&result, file.zip(reviewed));
+        night["forecast"] = json!(forecast);
+        output.line(&night.to_string());
     } else {
         tell_night(&result, &setup, output);
     }

@@ -13,7 +13,7 @@ use std::fs;
 use std::time::Duration;
 
 /// Every route.
-const ROUTES: [&str; 66] = [
+const ROUTES: [&str; 67] = [
     "get /about",
     "get /compare",
     "get /compare/skills",
@@ -80,6 +80,7 @@ const ROUTES: [&str; 66] = [
     "get /adoptions",
     "post /adoptions",
     "post /adoptions/{id}/revert",
+    "post /sleep/forecast",
 ];
 
 #[tokio::test]

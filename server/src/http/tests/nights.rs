@@ -190,6 +190,31 @@ async fn a_night_is_begun_and_shown_with_its_end() {
 }
 
 #[tokio::test]
+async fn f51_a_form_learns_what_a_night_can_come_to_and_nothing_begins() {
+    let world = World::with_home().await;
+    let order = json!({"project": world.project(), "backend": "claude", "max_tasks": 10});
+    let told = world.post("/api/v1/sleep/forecast", &order).await;
+    assert_eq!(told.status, 200, "{}", told.json());
+    let told = told.json();
+    assert_eq!((&told["is_simulated"], &told["n_tasks"]), (&json!(false), &json!(10)), "{told}");
+    let parts = ["mining", "training", "validation", "reflection", "test", "fan_out"];
+    let sum: u64 = parts.iter().filter_map(|part| told[part].as_u64()).sum();
+    assert!(sum > 0 && told["calls_max"] == json!(sum), "{told}");
+    let more = json!({"project": world.project(), "backend": "claude", "max_tasks": 20});
+    let more = world.post("/api/v1/sleep/forecast", &more).await.json();
+    assert!(more["calls_max"].as_u64() > Some(sum), "more tasks are more calls: {more}");
+    let none = json!({"project": world.project(), "backend": "mock"});
+    let none = world.post("/api/v1/sleep/forecast", &none).await.json();
+    assert_eq!((&none["is_simulated"], &none["calls_max"]), (&json!(true), &json!(0)), "{none}");
+    let page = world.get("/api/v1/sleep").await.json();
+    assert_eq!(page["nights"], json!([]), "nothing was begun");
+    let wrong = json!({"project": world.project(), "backend": "claud"});
+    assert_eq!(world.post("/api/v1/sleep/forecast", &wrong).await.status, 400);
+    let outside = json!({"project": "/", "backend": "mock"});
+    world.post("/api/v1/sleep/forecast", &outside).await.is_problem(403, "path_not_allowed");
+}
+
+#[tokio::test]
 async fn a_proposal_becomes_live_and_is_put_back_and_each_deed_is_noted_once() {
     let world = World::with_home().await;
     let night = world.staged().await;
