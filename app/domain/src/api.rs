@@ -4,11 +4,13 @@ mod endpoints;
 mod evidence;
 mod models;
 mod nights;
+mod review;
 
 pub use endpoints::*;
 pub use evidence::*;
 pub use models::*;
 pub use nights::*;
+pub use review::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};
 use crate::diff::Diff;
