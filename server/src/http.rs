@@ -17,6 +17,7 @@ mod origin;
 mod prices;
 mod problem;
 mod prompts;
+mod review;
 mod router;
 mod run_parts;
 mod runs;

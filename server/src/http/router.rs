@@ -3,7 +3,7 @@
 use super::state::AppState;
 use super::{
     adoptions, assets, compare, config, evidence, guard, headers, imports, launch, models, prices,
-    problem, prompts, run_parts, runs, sleep, stream,
+    problem, prompts, review, run_parts, runs, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -72,9 +72,12 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::detail))
         .routes(routes!(sleep::cancel))
         .routes(routes!(sleep::adopt))
+        .routes(routes!(sleep::preview))
         .routes(routes!(sleep::reject))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
+        .routes(routes!(review::page))
+        .routes(routes!(review::overview))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

@@ -11,6 +11,7 @@ mod models;
 mod nights;
 mod prices;
 mod prompts;
+mod reviewing;
 mod streaming;
 
 use super::assets::Assets;
