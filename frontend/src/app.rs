@@ -77,6 +77,7 @@ fn page_of(route: Route, run: Memo<RunPath>, night: Memo<String>) -> AnyView {
         Route::Prices => parts::prices::show(()),
         Route::Sleep => parts::sleep::show(()),
         Route::Night => parts::night::show(night),
+        Route::Review => parts::review::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -19,6 +19,7 @@ part!(models, (), |()| view! { <pages::models::ModelsPage/> }.into_any());
 part!(prices, (), |()| view! { <pages::prices::PricesPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 part!(sleep, (), |()| view! { <pages::sleep::NightsPage/> }.into_any());
+part!(review, (), |()| view! { <pages::review::ReviewPage/> }.into_any());
 part!(night, Memo<String>, |id| view! { <pages::night::NightPage id/> }.into_any());
 
 /// Fetches the code that the page of `path` needs.
@@ -38,6 +39,7 @@ pub(crate) fn fetch_for(path: &str) {
         Route::Prices => prices::fetch(),
         Route::Sleep => sleep::fetch(),
         Route::Night => night::fetch(),
+        Route::Review => review::fetch(),
         Route::Unknown => {}
     }
 }

@@ -12,6 +12,7 @@ pub(crate) enum Route {
     Prices,
     Sleep,
     Night,
+    Review,
     Unknown,
 }
 
@@ -27,6 +28,7 @@ impl Route {
             (Some("compare"), None, ..) => Self::Compare,
             (Some("settings"), None | Some("models"), None, _) => Self::Models,
             (Some("settings"), Some("prices"), None, _) => Self::Prices,
+            (Some("review"), None, ..) => Self::Review,
             (Some("sleep"), None, ..) => Self::Sleep,
             (Some("sleep"), Some("nights"), Some(_), None) => Self::Night,
             _ => Self::Unknown,
@@ -45,6 +47,7 @@ impl Route {
             Self::Prices => "prices",
             Self::Sleep => "sleep",
             Self::Night => "night",
+            Self::Review => "review",
             Self::Unknown => "unknown",
         }
     }
@@ -101,6 +104,8 @@ mod tests {
     #[case("/settings/other", Route::Unknown)]
     #[case("/settings/prices", Route::Prices)]
     #[case("/settings/prices/x", Route::Unknown)]
+    #[case("/review", Route::Review)]
+    #[case("/review/x", Route::Unknown)]
     #[case("/sleep", Route::Sleep)]
     #[case("/sleep/nights/abc/", Route::Night)]
     #[case("/sleep/nights", Route::Unknown)]
