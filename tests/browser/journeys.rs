@@ -10,6 +10,7 @@ mod models;
 mod parts;
 mod rejected;
 mod restart;
+mod review;
 mod sample_run;
 
 use crate::harness::Stage;
@@ -18,7 +19,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 12] = [
+pub(crate) const ALL: [(&str, Journey); 13] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -26,6 +27,7 @@ pub(crate) const ALL: [(&str, Journey); 12] = [
     ("no_page_complains_or_overflows", |stage| clean_pages::run(stage).boxed_local()),
     ("a_fork_is_compared_with_its_run", |stage| compare::run(stage).boxed_local()),
     ("a_test_call_tells_whether_a_model_answers", |stage| models::run(stage).boxed_local()),
+    ("one_edit_of_two_is_adopted_from_the_queue", |stage| review::run(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
     ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
     ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {

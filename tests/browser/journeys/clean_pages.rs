@@ -18,14 +18,22 @@ const TABS: [&str; 9] = [
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let fresh = Server::start().await?;
-    let empty = ["/", "/runs", "/sleep", "/settings/models"]
+    let empty = ["/", "/runs", "/review", "/sleep", "/settings/models"]
         .map(|path| (fresh.url(path), format!("{path} before the first run")));
     let (browser, server, id) = stage.finished_run().await?;
     let tabs = TABS.map(|tab| format!("/runs/{id}{tab}"));
     let with_run = [format!("/compare?runs={id}"), format!("/launch?fork={id}")];
-    let pages =
-        ["/", "/runs", "/launch", "/compare", "/sleep", "/settings/models", "/no-such-page"]
-            .map(str::to_owned);
+    let pages = [
+        "/",
+        "/runs",
+        "/launch",
+        "/compare",
+        "/review",
+        "/sleep",
+        "/settings/models",
+        "/no-such-page",
+    ]
+    .map(str::to_owned);
     let paths = pages.into_iter().chain(with_run).chain(tabs);
     let full = paths.map(|path| (server.url(&path), path.replace(id.as_str(), "ID")));
     let mut faults = Vec::new();
