@@ -79,6 +79,7 @@ fn page_of(route: Route, run: Memo<RunPath>, night: Memo<String>) -> AnyView {
         Route::Night => parts::night::show(night),
         Route::Handoff => parts::handoff::show(()),
         Route::Tasks => parts::tasks::show(()),
+        Route::Review => parts::review::show(()),
         Route::Unknown => view! { <NotFoundPage/> }.into_any(),
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 mod source;
 
-pub(crate) use source::{StreamHandle, StreamPlan, open};
+pub(crate) use source::{Message, StreamHandle, StreamPlan, open};
 
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;

@@ -9,6 +9,7 @@ pub(crate) mod night;
 pub(crate) mod not_found;
 pub(crate) mod overview;
 pub(crate) mod prices;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod sleep;

@@ -19,6 +19,7 @@ part!(models, (), |()| view! { <pages::models::ModelsPage/> }.into_any());
 part!(prices, (), |()| view! { <pages::prices::PricesPage/> }.into_any());
 part!(launch, (), |()| view! { <pages::launch::LaunchPage/> }.into_any());
 part!(sleep, (), |()| view! { <pages::sleep::NightsPage/> }.into_any());
+part!(review, (), |()| view! { <pages::review::ReviewPage/> }.into_any());
 part!(night, Memo<String>, |id| view! { <pages::night::NightPage id/> }.into_any());
 part!(handoff, (), |()| view! { <pages::handoff::HandoffInbox/> }.into_any());
 part!(tasks, (), |()| view! { <pages::curation::TasksPage/> }.into_any());
@@ -42,6 +43,7 @@ pub(crate) fn fetch_for(path: &str) {
         Route::Night => night::fetch(),
         Route::Handoff => handoff::fetch(),
         Route::Tasks => tasks::fetch(),
+        Route::Review => review::fetch(),
         Route::Unknown => {}
     }
 }

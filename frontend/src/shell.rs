@@ -84,6 +84,7 @@ fn listen_for_single_keys(overlay: OverlayState, theme: ThemeState) {
                 "c" => "/compare",
                 "l" => "/launch",
                 "n" => "/sleep",
+                "v" => "/review",
                 "s" => "/settings/models",
                 _ => return KeyUse::Ignored,
             };

@@ -19,6 +19,7 @@ mod origin;
 mod prices;
 mod problem;
 mod prompts;
+mod review;
 mod router;
 mod run_parts;
 mod runs;

@@ -1,5 +1,5 @@
 //! Live updates: one pump for all viewers of the process. It wakes on the store's own signals and polls for
-//! what other processes wrote; each event is read and serialised once, however many watch.
+//! what other processes wrote and for nights; each event is read and serialised once, however many watch.
 //! Sends; never writes, and never decides.
 
 mod pump;
@@ -8,7 +8,7 @@ mod viewer;
 use futures::Stream;
 use pump::Pump;
 use skillopt_domain::ids::RunId;
-use skillopt_store::{Store, StoreFailure};
+use skillopt_store::{NightRow, Store, StoreFailure};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
@@ -32,6 +32,15 @@ pub enum Frame {
     Progress(Arc<str>),
 }
 
+/// A row of a list that changed.
+#[derive(Clone, Debug)]
+pub(crate) enum Row {
+    /// A run, as JSON.
+    Run(Arc<str>),
+    /// A night. What may be told of it depends on the folders that may be read.
+    Night(Arc<NightRow>),
+}
+
 /// Hands out streams of runs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Live {
@@ -45,7 +54,7 @@ pub struct Live {
 #[derive(Debug)]
 struct Desk {
     runs: Mutex<HashMap<RunId, Feed>>,
-    rows: broadcast::Sender<Arc<str>>,
+    rows: broadcast::Sender<Row>,
 }
 
 /// The viewers of one run.
@@ -85,9 +94,9 @@ impl Live {
         Ok(viewer::events(self.store.clone(), run, after, frames, self.stop.clone()))
     }
 
-    /// Rows of the run table that changed, as JSON. A viewer that falls behind is let go: it opens the stream
-    /// again and reads the table anew.
-    pub fn rows(&self) -> impl Stream<Item = Arc<str>> + Send + use<> {
+    /// Rows of runs and nights that changed. A viewer that falls behind is let go: it opens the stream again and reads
+    /// its lists anew.
+    pub(crate) fn rows(&self) -> impl Stream<Item = Row> + Send + use<> {
         viewer::rows(self.desk.rows.subscribe(), self.stop.clone())
     }
 

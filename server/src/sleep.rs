@@ -1,6 +1,7 @@
 //! Nights as this machine runs them: the config with its places, the models behind it, the row in the store, and what
 //! people decide. What a night does is the business of `skillopt_sleep`.
 
+mod choice;
 mod curate;
 mod decide;
 mod find;
@@ -11,13 +12,16 @@ mod lab;
 mod models;
 mod order;
 mod plain;
+mod queue;
 mod run;
 mod schedule;
 mod view;
 
+pub(crate) use choice::{Taking, derived_of, told_edits};
 pub(crate) use curate::{curated_file, curated_view, lib_change, tried};
 pub(crate) use decide::{
-    DecisionError, Rejection, adopt_keys, adopt_selection, reject_night, revert_night,
+    AdoptionOrder, DecisionError, Rejection, adopt_keys, adopt_selection, preview_keys,
+    reject_night, revert_night,
 };
 pub(crate) use find::{LookBack, find_sessions, split_choice, tasks_file_of, tasks_of};
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};
@@ -27,12 +31,13 @@ pub(crate) use lab::{Lab, LabError};
 pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, key, places};
 pub(crate) use plain::{open_plain, read_plain_text};
+pub(crate) use queue::{LiveFiles, keep, seen};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
 pub(crate) use schedule::{
     BeginScheduledError, KeptNight, NightClock, ScheduleProblem, daily, new_schedule_id,
     schedule_item, system_clocks, time_of,
 };
-pub(crate) use view::{night_detail, night_head, night_item, read_tasks, source_item};
+pub(crate) use view::{night_detail, night_head, read_tasks, source_item};
 
 /// Work on files beside the requests. What is begun comes to its end, also when the one who asked has hung up.
 pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {

@@ -14,6 +14,7 @@ mod night_troubles;
 mod parts;
 mod rejected;
 mod restart;
+mod review;
 mod sample_run;
 
 use crate::harness::Stage;
@@ -22,7 +23,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 17] = [
+pub(crate) const ALL: [(&str, Journey); 18] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -35,6 +36,7 @@ pub(crate) const ALL: [(&str, Journey); 17] = [
     ("an_empty_night_says_what_to_do", |stage| night_troubles::empty(stage).boxed_local()),
     ("prompts_of_a_night_are_answered_in_the_browser", |stage| handoff::run(stage).boxed_local()),
     ("a_night_runs_with_the_tasks_that_a_person_chose", |stage| curation::run(stage).boxed_local()),
+    ("one_edit_of_two_is_adopted_from_the_queue", |stage| review::run(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
     ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
     ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {

@@ -6,6 +6,7 @@ mod evidence;
 mod handoff;
 mod models;
 mod nights;
+mod review;
 mod schedules;
 
 pub use curation::*;
@@ -14,6 +15,7 @@ pub use evidence::*;
 pub use handoff::*;
 pub use models::*;
 pub use nights::*;
+pub use review::*;
 pub use schedules::*;
 
 use crate::config::{ConfigDifference, ConfigProblem, Place};

@@ -1,6 +1,7 @@
 //! Adoption, rejection and revert of a staged night: locks, journal, backups, receipts. The only code of nights that
 //! writes live documents, and it never overwrites bytes that nobody has seen.
 
+mod choose;
 mod decision;
 mod error;
 mod journal;
@@ -16,13 +17,14 @@ mod select;
 mod tests;
 mod transaction;
 
+pub use choose::{Choice, Whole, report_edits};
 pub use decision::{Action, Decision, Decisions};
 pub use error::{AdoptError, ErrorKind, Refusal};
 pub use receipt::Receipt;
 pub use recover::{Recovered, recover};
 pub use reject::{reject, reopen};
 pub use revert::{Reverted, revert};
-pub use review::{Review, RowState, Texts, decisions, review, texts};
+pub use review::{Review, RowState, Texts, decisions, is_interrupted, review, texts};
 pub use select::{Derived, Selection};
 pub use transaction::{Adoption, Step, Stop, Watcher, adopt, adopt_watched};
 

@@ -47,7 +47,8 @@ pub use ledger::RunLedger;
 pub use lifecycle::{Author, Change, Command};
 pub use live::{Changes, Signal};
 pub use nights::{
-    BeginNightError, NewNight, NightCall, NightDocuments, NightEnd, NightRow, NightScores,
+    BeginNightError, NewNight, NightCall, NightChanges, NightDocuments, NightEnd, NightRow,
+    NightScores, OpenNights,
 };
 pub use open::Store;
 pub use reading::Counts;

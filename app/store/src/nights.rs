@@ -1,9 +1,14 @@
 //! Nights: one row each, a lease while it runs, and what lists and live views show of it.
 
+mod review;
+
+pub use review::{NightChanges, OpenNights};
+
 use crate::audit::{self, AuditRow};
 use crate::error::StoreFailure;
 use crate::open::Store;
 use crate::sql::{Column, Doing, count, from_json, int, small, to_json};
+use skillopt_domain::api::NightDecision;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::{NightProgress, NightStatus, NightTransition};
 use sqlx::SqliteConnection;
@@ -121,6 +126,10 @@ pub struct NightRow {
     pub scores: NightScores,
     /// The settings that it was begun with, as JSON text; empty for the usual ones.
     pub settings_json: String,
+    /// What is decided about it, as its folder said when it was looked into; `None` when nobody looked yet.
+    pub decision: Option<NightDecision>,
+    /// What lists show of its folder, as JSON text; empty when nobody looked yet.
+    pub review_json: String,
 }
 
 /// Another night works on the project.
@@ -139,11 +148,13 @@ macro_rules! select_nights {
     ($rest:literal) => {
         concat!(
             "SELECT id, project, night, is_dry, is_simulated, models, actor, status, detail, staging, started_at_ms, \
-             ended_at_ms, progress_json, baseline_score, candidate_score, is_accepted, settings_json FROM nights ",
+             ended_at_ms, progress_json, baseline_score, candidate_score, is_accepted, settings_json, decision, \
+             review_json, changed FROM nights ",
             $rest
         )
     };
 }
+pub(crate) use select_nights;
 
 impl Store {
     /// Begins a night. A night of the project whose process is gone is closed first.
@@ -388,6 +399,11 @@ impl Store {
     }
 }
 
+/// The stored words are those of the API.
+fn decision_of(word: &str) -> Result<NightDecision, StoreFailure> {
+    from_json("the decision about a night", &format!("\"{word}\""))
+}
+
 async fn close_orphans(conn: &mut SqliteConnection, now_ms: u64) -> Result<(), StoreFailure> {
     sqlx::query(
         "UPDATE nights SET status = 'interrupted', detail = 'the process that worked on it is gone', \
@@ -405,7 +421,7 @@ fn parse(id: &str) -> Result<NightId, StoreFailure> {
     NightId::parse(id).map_err(|err| StoreFailure::corrupt("a night", err))
 }
 
-fn night_row(row: &SqliteRow) -> Result<NightRow, StoreFailure> {
+pub(crate) fn night_row(row: &SqliteRow) -> Result<NightRow, StoreFailure> {
     let status = row.text("status")?;
     Ok(NightRow {
         id: parse(&row.text("id")?)?,
@@ -428,119 +444,10 @@ fn night_row(row: &SqliteRow) -> Result<NightRow, StoreFailure> {
             accepted: row.int("is_accepted")? != 0,
         },
         settings_json: row.text("settings_json")?,
+        decision: row.text_or_null("decision")?.as_deref().map(decision_of).transpose()?,
+        review_json: row.text("review_json")?,
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TTL_MS: u64 = 10;
-
-    fn id(no: u8) -> NightId {
-        NightId::parse(&format!("0190a0c2-7b1e-7c33-8f00-0123456789{no:02x}")).expect("an id")
-    }
-
-    fn new_night(no: u8, project: &str, at_ms: u64) -> NewNight {
-        NewNight {
-            id: id(no),
-            project: project.into(),
-            is_dry: false,
-            is_simulated: true,
-            models: "mock".into(),
-            actor: "local".into(),
-            at_ms,
-            owner: "a".into(),
-            ttl_ms: TTL_MS,
-            settings_json: "[]".into(),
-        }
-    }
-
-    fn end(transition: NightTransition) -> NightEnd {
-        NightEnd {
-            transition,
-            detail: String::new(),
-            owner: "a".into(),
-            scores: NightScores { baseline: Some(0.25), candidate: None, accepted: true },
-            night: Some(1),
-            staging: Some("/p/.skillopt-sleep/staging/x".into()),
-            report_json: Some("{}".into()),
-            progress: NightProgress { done: 3, ..NightProgress::start() },
-            at_ms: 9,
-        }
-    }
-
-    #[tokio::test]
-    async fn one_night_at_a_time_works_on_a_project() {
-        let store = Store::in_memory().await.expect("a store");
-        store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
-        store.begin_night(&new_night(2, "/q", 1)).await.expect("another project");
-        let second = store.begin_night(&new_night(3, "/p", 5)).await;
-        assert!(matches!(second, Err(BeginNightError::Running(first)) if first == id(1)));
-        let end = end(NightTransition::Stage);
-        assert!(store.end_night(&id(1), &end).await.expect("ended"));
-        store.begin_night(&new_night(3, "/p", 6)).await.expect("the next one");
-        let rows = store.nights(Some("/p"), 9).await.expect("read");
-        let states: Vec<_> = rows.iter().map(|row| (row.id.clone(), row.status)).collect();
-        assert_eq!(states, [(id(3), NightStatus::Running), (id(1), NightStatus::Staged)]);
-        assert_eq!(rows[1].progress.done, 3);
-        assert_eq!((rows[1].scores, rows[1].settings_json.as_str()), (end.scores, "[]"));
-        let documents = store.night_documents(&id(1)).await.expect("read");
-        assert_eq!(documents.report_json.as_deref(), Some("{}"));
-        assert_eq!(store.night_projects().await.expect("read"), ["/p", "/q"]);
-    }
-
-    #[tokio::test]
-    async fn a_night_whose_process_is_gone_is_interrupted_and_holds_up_nobody() {
-        let store = Store::in_memory().await.expect("a store");
-        store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
-        store.beat_night(&id(1), &NightProgress::start(), 50).await.expect("alive");
-        assert!(store.begin_night(&new_night(2, "/p", 40)).await.is_err(), "still alive");
-        store.begin_night(&new_night(2, "/p", 60)).await.expect("begun");
-        let first = store.night(&id(1)).await.expect("read").expect("there");
-        assert_eq!((first.status, first.ended_at_ms), (NightStatus::Interrupted, Some(60)));
-        let call = store.beat_night(&id(1), &NightProgress::start(), 99).await.expect("told");
-        assert_eq!(
-            call,
-            NightCall::Lost,
-            "a process that comes back is told that it is not its own"
-        );
-    }
-
-    #[tokio::test]
-    async fn a_night_that_was_taken_for_gone_is_completed_by_its_own_process_and_no_other() {
-        let store = Store::in_memory().await.expect("a store");
-        store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
-        store.reap_nights(60).await.expect("closed");
-        let end = end(NightTransition::Stage);
-        let other = NightEnd { owner: "b".into(), ..end.clone() };
-        assert!(!store.end_night(&id(1), &other).await.expect("nothing"));
-        assert!(store.end_night(&id(1), &end).await.expect("ended"));
-        let row = store.night(&id(1)).await.expect("read").expect("there");
-        assert_eq!(row.status, NightStatus::Staged);
-        assert!(!store.end_night(&id(1), &end).await.expect("nothing"), "it ends once");
-    }
-
-    #[tokio::test]
-    async fn a_night_is_told_that_a_person_asks_for_its_end_and_one_that_is_over_is_not() {
-        let store = Store::in_memory().await.expect("a store");
-        let audit = AuditRow {
-            at_ms: 2,
-            actor: "local".into(),
-            action: "cancel_night".into(),
-            subject: id(1).to_string(),
-            detail: String::new(),
-        };
-        store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
-        let call = store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told");
-        assert_eq!(call, NightCall::GoOn);
-        assert!(store.cancel_night(&id(1), &audit).await.expect("asked"));
-        let call = store.beat_night(&id(1), &NightProgress::start(), 9).await.expect("told");
-        assert_eq!(call, NightCall::End);
-        store.end_night(&id(1), &end(NightTransition::Cancel)).await.expect("ended");
-        assert!(!store.cancel_night(&id(1), &audit).await.expect("asked"));
-        store.end_night(&id(1), &end(NightTransition::Fail)).await.expect("nothing");
-        let row = store.night(&id(1)).await.expect("read").expect("there");
-        assert_eq!(row.status, NightStatus::Cancelled);
-    }
-}
+mod tests;

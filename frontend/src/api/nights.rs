@@ -3,8 +3,8 @@
 use super::query::Query;
 use super::{ApiResult, get, post, post_empty};
 use skillopt_domain::api::{
-    NightAdoption, NightBegun, NightDetail, NightItem, NightRejection, NightRequest, Page,
-    SleepPage,
+    NightAdoption, NightBegun, NightDetail, NightItem, NightPreview, NightRejection, NightRequest,
+    Page, SleepPage,
 };
 use skillopt_domain::ids::NightId;
 use skillopt_domain::json::Json;
@@ -24,6 +24,14 @@ pub(crate) async fn night(id: &NightId) -> ApiResult<NightDetail> {
 
 pub(crate) async fn cancel_night(id: &NightId) -> ApiResult<NightItem> {
     post_empty(&format!("sleep/nights/{id}/cancel")).await
+}
+
+/// The documents that a choice of edits makes. Nothing is written.
+pub(crate) async fn preview_night(
+    id: &NightId,
+    adoption: &NightAdoption,
+) -> ApiResult<NightPreview> {
+    post(&format!("sleep/nights/{id}/preview"), adoption).await
 }
 
 /// Fails with `file_changed` when a live file is not what the night read.

@@ -40,6 +40,18 @@ pub(crate) fn folder(path: &str) -> &str {
     parts.next_back().unwrap_or(path)
 }
 
+/// The document of a proposal, as a person calls it.
+pub(crate) fn document_name(key: &str) -> String {
+    match key {
+        "skill" => "Skill".to_owned(),
+        "memory" => "Memory".to_owned(),
+        other => match other.strip_prefix("skill:") {
+            Some(name) => format!("Skill {name}"),
+            None => other.to_owned(),
+        },
+    }
+}
+
 /// The state in a few words: where a running night is, else the word of its state.
 pub(crate) fn state_words(night: &NightItem) -> String {
     if night.status != NightStatus::Running {

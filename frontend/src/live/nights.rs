@@ -1,11 +1,16 @@
-//! Nights that run: asked for once a second while the tab is shown. All such asking is here.
+//! Nights that run: told by the stream, and asked for once a second while it is down and the tab is shown. All such asking
+//! is here.
 
+use super::runs::use_runs_live;
 use super::{LiveState, LiveStates, use_live_states};
 use crate::api::ApiResult;
+use crate::state::effect::on_change;
 use crate::time;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use skillopt_domain::api::NightItem;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -18,6 +23,8 @@ pub(crate) struct NightPlan {
     /// Something can change. Read by a clock, so it must not follow signals.
     pub(crate) is_running: Box<dyn Fn() -> bool>,
     pub(crate) ask: Box<dyn Fn() -> Asking>,
+    /// Takes in a night that changed.
+    pub(crate) on_night: Box<dyn Fn(&NightItem)>,
 }
 
 /// Where the asking stands.
@@ -39,7 +46,30 @@ pub(crate) fn follow(plan: NightPlan) {
         is_asking: StoredValue::new(false),
         failed_at: StoredValue::new(None),
     };
-    let clock = set_interval_with_handle(move || poll.tick(&plan), PERIOD).ok();
+    let live = use_runs_live();
+    let plan = Rc::new(plan);
+    let told = Rc::clone(&plan);
+    live.on_night(move |night| (told.on_night)(night));
+    let again = Rc::clone(&plan);
+    // What changed meanwhile was told to nobody.
+    on_change(
+        move || live.back(),
+        move |_| {
+            let answer = (again.ask)();
+            spawn_local(async move {
+                // The stream is there: what fails now is told by the next change.
+                let _ = answer.await;
+            });
+        },
+    );
+    let clock = set_interval_with_handle(
+        move || match live.is_open() {
+            true => poll.leave(),
+            false => poll.tick(&plan),
+        },
+        PERIOD,
+    )
+    .ok();
     on_cleanup(move || {
         if let Some(clock) = clock {
             clock.clear();

@@ -1,22 +1,26 @@
-//! The stream of all runs: one connection for the whole dashboard, told to whoever shows rows; and what runs, asked once
-//! for all of them.
+//! The stream of all runs and nights: one connection for the whole dashboard, told to whoever shows rows; how many nights
+//! wait for a decision; and what runs, asked once for all of them.
 
-use super::{StreamPlan, open};
+use super::{Message, StreamHandle, StreamPlan, open};
 use crate::api;
 use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use skillopt_domain::api::{RunQuery, RunSummary};
+use skillopt_domain::api::{NightItem, ReviewCount, RunQuery, RunSummary};
 use skillopt_domain::run::RunStatus;
 use std::rc::Rc;
 
 type OnRun = Rc<dyn Fn(&RunSummary)>;
+type OnNight = Rc<dyn Fn(&NightItem)>;
 
 /// Who wants to know about changed rows.
 #[derive(Clone, Copy)]
 pub(crate) struct RunsLive {
     listeners: StoredValue<Vec<(u32, OnRun)>, LocalStorage>,
+    of_nights: StoredValue<Vec<(u32, OnNight)>, LocalStorage>,
+    stream: StoredValue<Option<StreamHandle>>,
+    n_waiting: RwSignal<u64>,
     back: RwSignal<u32>,
     running: RwSignal<Vec<RunSummary>>,
 }
@@ -31,6 +35,25 @@ impl RunsLive {
         });
     }
 
+    /// Calls `on_night` with each night that changes, until the calling component is gone.
+    pub(crate) fn on_night(self, on_night: impl Fn(&NightItem) + 'static) {
+        let id = self.of_nights.with_value(|all| all.last().map_or(0, |(id, _)| id + 1));
+        self.of_nights.update_value(|all| all.push((id, Rc::new(on_night))));
+        on_cleanup(move || {
+            let _ = self.of_nights.try_update_value(|all| all.retain(|(other, _)| *other != id));
+        });
+    }
+
+    /// Nights that wait for a decision and can be adopted.
+    pub(crate) fn n_waiting(self) -> u64 {
+        self.n_waiting.get()
+    }
+
+    /// Changes are told. While they are not, whoever shows them has to ask.
+    pub(crate) fn is_open(self) -> bool {
+        self.stream.get_value().is_some_and(StreamHandle::is_live)
+    }
+
     /// Counts the times that the stream came back after a break. Resources read it, so that they load again.
     pub(crate) fn back(self) -> u32 {
         self.back.get()
@@ -39,6 +62,34 @@ impl RunsLive {
     /// The runs that an engine owns now: asked for at first and when the stream came back, then kept by the stream.
     pub(crate) fn running(self) -> RwSignal<Vec<RunSummary>> {
         self.running
+    }
+
+    /// A row of a newer server that cannot be read is skipped; the next load tells why.
+    fn take(self, message: &Message) {
+        match message.name {
+            "run" => {
+                if let Ok(run) = serde_json::from_str(&message.data) {
+                    self.tell(&run);
+                }
+            }
+            "night" => {
+                if let Ok(night) = serde_json::from_str(&message.data) {
+                    self.tell_night(&night);
+                }
+            }
+            _ => {
+                if let Ok(ReviewCount { n_waiting }) = serde_json::from_str(&message.data) {
+                    self.n_waiting.set(n_waiting);
+                }
+            }
+        }
+    }
+
+    fn tell_night(self, night: &NightItem) {
+        let listeners = self.of_nights.try_with_value(Clone::clone).unwrap_or_default();
+        for (_, on_night) in listeners {
+            on_night(night);
+        }
     }
 
     fn tell(self, run: &RunSummary) {
@@ -52,22 +103,21 @@ impl RunsLive {
 pub(crate) fn provide() {
     let live = RunsLive {
         listeners: StoredValue::new_local(Vec::new()),
+        of_nights: StoredValue::new_local(Vec::new()),
+        stream: StoredValue::new(None),
+        n_waiting: RwSignal::new(0),
         back: RwSignal::new(0),
         running: RwSignal::new(Vec::new()),
     };
     keep_running(live);
     provide_context(live);
-    open(StreamPlan {
+    let stream = open(StreamPlan {
         url: Box::new(api::runs_stream_url),
-        names: &["run"],
-        on_message: Box::new(move |message| {
-            // A row of a newer server that cannot be read is skipped; the next load tells why.
-            if let Ok(run) = serde_json::from_str(&message.data) {
-                live.tell(&run);
-            }
-        }),
+        names: &["run", "night", "review"],
+        on_message: Box::new(move |message| live.take(&message)),
         on_back: Box::new(move || live.back.update(|count| *count += 1)),
     });
+    live.stream.set_value(Some(stream));
 }
 
 fn keep_running(live: RunsLive) {

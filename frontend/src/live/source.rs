@@ -36,6 +36,12 @@ pub(crate) struct StreamPlan {
 pub(crate) struct StreamHandle(StoredValue<Stream, LocalStorage>);
 
 impl StreamHandle {
+    /// The connection is open: what changes is told.
+    pub(crate) fn is_live(self) -> bool {
+        let state = self.0.try_with_value(|stream| stream.id.and_then(|id| stream.states.get(id)));
+        state.flatten() == Some(LiveState::Live)
+    }
+
     /// Nothing more will come: closes the connection and takes the stream off the badge.
     pub(crate) fn close(self) {
         let _ = self.0.try_update_value(Stream::close);

@@ -1,6 +1,7 @@
 //! One night: how far it is, what it found, what it proposes, and what is decided about it. Loads it, and asks again
 //! while it runs.
 
+mod choice;
 mod decide;
 mod evidence;
 mod evidence_words;

@@ -14,7 +14,6 @@ mod event_words;
 mod events;
 mod fates;
 mod header;
-mod in_view;
 mod now;
 mod origin;
 mod outage_words;

@@ -71,6 +71,7 @@ fn Body(page: SleepPage, project: QueryValue<String>, draft: Draft) -> impl Into
     let projects = StoredValue::new(page.projects);
     let nights = RwSignal::new(page.nights);
     let asked = project.get_untracked();
+    let shown = asked.clone();
     follow(NightPlan {
         is_running: Box::new(move || nights.try_with_untracked(|all| runs(all)).unwrap_or(false)),
         ask: Box::new(move || {
@@ -78,6 +79,11 @@ fn Body(page: SleepPage, project: QueryValue<String>, draft: Draft) -> impl Into
             Box::pin(async move {
                 api::sleep(project.as_deref()).await.map(|page| nights.set(page.nights))
             })
+        }),
+        on_night: Box::new(move |night| {
+            if shown.as_ref().is_none_or(|project| *project == night.project) {
+                nights.update(|all| put(all, night));
+            }
         }),
     });
     let is_empty = Memo::new(move || nights.with(Vec::is_empty));
@@ -100,6 +106,14 @@ fn Body(page: SleepPage, project: QueryValue<String>, draft: Draft) -> impl Into
             <NightsTable nights/>
             <LatestSources nights/>
         }.into_any())}
+    }
+}
+
+/// Takes a night that changed in; a new one stands first.
+fn put(nights: &mut Vec<NightItem>, night: &NightItem) {
+    match nights.iter_mut().find(|known| known.id == night.id) {
+        Some(known) => known.clone_from(night),
+        None => nights.insert(0, night.clone()),
     }
 }
 
@@ -177,5 +191,16 @@ mod tests {
         let all = [night(NightStatus::Running), waiting, night(NightStatus::Empty)];
         assert_eq!(head_words(&all), "3 nights, 1 running, 1 waiting for review");
         assert!(runs(&all) && !runs(&all[1..]));
+    }
+
+    #[test]
+    fn a_night_that_changed_keeps_its_place_and_a_new_one_stands_first() {
+        let mut all = vec![night(NightStatus::Running)];
+        put(&mut all, &night(NightStatus::Staged));
+        assert_eq!((all.len(), all[0].status), (1, NightStatus::Staged));
+        let id = skillopt_domain::ids::NightId::parse("0190a0c2-7b1e-7c33-8f00-00000000000b");
+        let other = NightItem { id: id.expect("is an id"), ..night(NightStatus::Running) };
+        put(&mut all, &other);
+        assert_eq!((all.len(), all[0].status), (2, NightStatus::Running));
     }
 }

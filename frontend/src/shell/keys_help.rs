@@ -27,6 +27,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             ("Overview", &["g", "o"]),
             ("Runs", &["g", "r"]),
             ("Compare", &["g", "c"]),
+            ("Review", &["g", "v"]),
             ("Launch", &["g", "l"]),
             ("Sleep", &["g", "n"]),
             ("Settings", &["g", "s"]),
@@ -44,7 +45,15 @@ const GROUPS: [(&str, &[Row]); 5] = [
             ("Find in this page", &["/"]),
         ],
     ),
-    ("Review of a night", &[("To Adopt", &["a"]), ("To Reject", &["r"])]),
+    (
+        "Review of a night",
+        &[
+            ("Next, previous edit", &["j", "k"]),
+            ("Take the marked edit, leave it out", &["a", "r"]),
+            ("Mark no edit", &["Esc"]),
+            ("To Adopt, to Reject, with no edit marked", &["a", "r"]),
+        ],
+    ),
     ("Charts", &[("Read out, step by step", &["←", "→"]), ("Zoom in, reset", &["+", "0"])]),
 ];
 

@@ -42,7 +42,7 @@ struct Row {
     act: Act,
 }
 
-fn commands() -> [Row; 9] {
+fn commands() -> [Row; 10] {
     let row = |icon, text: &str, end: &str, act| Row {
         group: "Commands",
         status: None,
@@ -56,6 +56,7 @@ fn commands() -> [Row; 9] {
         row("overview", "Open the overview", "g o", Act::Go("/".into())),
         row("runs", "Open runs", "g r", Act::Go("/runs".into())),
         row("compare", "Compare runs", "g c", Act::Go("/compare".into())),
+        row("review", "Review what waits for you", "g v", Act::Go("/review".into())),
         row("plus", "Launch a new run", "g l", Act::Go("/launch".into())),
         row("sleep", "Nights of Sleep: run one, review one", "g n", Act::Go("/sleep".into())),
         row("settings", "Models and their keys", "g s", Act::Go("/settings/models".into())),

@@ -13,10 +13,11 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-const LINKS: [(&str, &str, &str); 5] = [
+const LINKS: [(&str, &str, &str); 6] = [
     ("/", "overview", "Overview"),
     ("/runs", "runs", "Runs"),
     ("/compare", "compare", "Compare"),
+    ("/review", "review", "Review"),
     ("/launch", "launch", "Launch"),
     ("/sleep", "sleep", "Sleep"),
 ];
@@ -37,10 +38,11 @@ pub(super) fn Rail() -> impl IntoView {
             <a class="rail__link" href=href aria-current=move || is_current(href, &path.get()).then_some("page")>
                 <Icon name=icon/>
                 {label}
-                {move || (href == "/runs" && running.get() > 0).then(|| view! {
-                    <span class="rail__count" title="Runs going now">{fmt::count(running.get())}</span>
-                }
-                .into_any())}
+                {move || match href {
+                    "/runs" => badge(running.get(), None, "Runs going now"),
+                    "/review" => badge(live.n_waiting(), Some("accent"), "Nights that wait for your decision"),
+                    _ => None,
+                }}
             </a>
         }.into_any()
     });
@@ -66,6 +68,14 @@ pub(super) fn Rail() -> impl IntoView {
             <AboutNote/>
         </nav>
     }
+}
+
+/// A number beside a link; none for zero.
+fn badge(n: u64, tone: Option<&'static str>, title: &'static str) -> Option<AnyView> {
+    (n > 0).then(|| {
+        view! { <span class="rail__count" data-tone=tone title=title>{fmt::count(n)}</span> }
+            .into_any()
+    })
 }
 
 /// On narrow screens the rail lies over the page; elsewhere hiding it fails and changes nothing.

@@ -14,6 +14,7 @@ pub(crate) enum Route {
     Night,
     Handoff,
     Tasks,
+    Review,
     Unknown,
 }
 
@@ -29,6 +30,7 @@ impl Route {
             (Some("compare"), None, ..) => Self::Compare,
             (Some("settings"), None | Some("models"), None, _) => Self::Models,
             (Some("settings"), Some("prices"), None, _) => Self::Prices,
+            (Some("review"), None, ..) => Self::Review,
             (Some("sleep"), None, ..) => Self::Sleep,
             (Some("sleep"), Some("nights"), Some(_), None) => Self::Night,
             (Some("sleep"), Some("handoff"), None, _) => Self::Handoff,
@@ -51,6 +53,7 @@ impl Route {
             Self::Night => "night",
             Self::Handoff => "handoff",
             Self::Tasks => "tasks",
+            Self::Review => "review",
             Self::Unknown => "unknown",
         }
     }
@@ -107,6 +110,8 @@ mod tests {
     #[case("/settings/other", Route::Unknown)]
     #[case("/settings/prices", Route::Prices)]
     #[case("/settings/prices/x", Route::Unknown)]
+    #[case("/review", Route::Review)]
+    #[case("/review/x", Route::Unknown)]
     #[case("/sleep", Route::Sleep)]
     #[case("/sleep/nights/abc/", Route::Night)]
     #[case("/sleep/nights", Route::Unknown)]

@@ -3,7 +3,7 @@
 use super::state::AppState;
 use super::{
     adoptions, assets, compare, config, curation, evidence, guard, headers, imports, inbox, launch,
-    models, prices, problem, prompts, run_parts, runs, schedules, sleep, stream,
+    models, prices, problem, prompts, review, run_parts, runs, schedules, sleep, stream,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -73,6 +73,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::detail))
         .routes(routes!(sleep::cancel))
         .routes(routes!(sleep::adopt))
+        .routes(routes!(sleep::preview))
         .routes(routes!(sleep::reject))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
@@ -85,6 +86,8 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(curation::list, curation::find))
         .routes(routes!(curation::alter))
         .routes(routes!(curation::attempt))
+        .routes(routes!(review::page))
+        .routes(routes!(review::overview))
 }
 
 /// The whole server: API, streams and dashboard behind the guard.

@@ -4,18 +4,19 @@
 use super::curation::tasks_for_night;
 use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
+use super::review::looked_at;
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError, Rejection,
-    adopt_keys, beside, foresee, key, night_detail, night_head, night_item, open_plain, places,
-    reject_night, revert_night, staging_of_row,
+    AdoptionOrder, DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError,
+    Rejection, adopt_keys, beside, foresee, keep, key, night_detail, open_plain, places,
+    preview_keys, reject_night, revert_night, staging_of_row,
 };
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skillopt_domain::api::{
-    NightAdoption, NightBegun, NightDetail, NightItem, NightRejection, NightRequest, Page, Problem,
-    SleepPage,
+    NightAdoption, NightBegun, NightDetail, NightItem, NightPreview, NightRejection, NightRequest,
+    Page, Problem, SleepPage,
 };
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::forecast::NightForecast;
@@ -23,7 +24,6 @@ use skillopt_sleep::adopt::{AdoptError, ErrorKind, Places, Refusal};
 use skillopt_sleep::evidence::{EvidenceQuery, read_evidence};
 use skillopt_sleep::night::NightFailure;
 use skillopt_store::{AuditRow, BeginNightError, NightRow};
-use std::collections::HashMap;
 use std::io::{BufRead, BufReader, ErrorKind as IoKind};
 use std::path::PathBuf;
 
@@ -59,20 +59,8 @@ pub(crate) async fn page(
     let here = std::env::current_dir().map(|dir| dir.display().to_string());
     projects.extend(here.ok().filter(|here| !projects.contains(here)));
     let rows = state.store.nights(query.project.as_deref(), MOST_NIGHTS).await?;
-    let nights = beside(move || items(&state, &rows)).await;
+    let nights = looked_at(&state, rows).await?.into_iter().map(|seen| seen.night).collect();
     Ok(Json(SleepPage { projects, nights }))
-}
-
-fn items(state: &AppState, rows: &[NightRow]) -> Vec<NightItem> {
-    let mut readable: HashMap<&str, bool> = HashMap::new();
-    let mut items = Vec::new();
-    for row in rows {
-        let is_readable = *readable
-            .entry(&row.project)
-            .or_insert_with(|| state.adopter.readable_folder(&row.project).is_ok());
-        items.push(if is_readable { night_item(row) } else { night_head(row) });
-    }
-    items
 }
 
 /// Begins a night. It goes on when the one who asked has hung up.
@@ -183,7 +171,7 @@ pub(crate) async fn cancel(
         return Err(ApiError::Conflict(format!("the night is {} already", row.status)));
     }
     let row = row(&state, &id).await?;
-    Ok(Json(beside(move || items(&state, &[row])).await.remove(0)))
+    Ok(Json(looked_at(&state, vec![row]).await?.remove(0).night))
 }
 
 /// Writes proposals of a night into their live files, if these are still what the night read.
@@ -197,8 +185,25 @@ pub(crate) async fn adopt(
     Json(request): Json<NightAdoption>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    adopt_keys(&state.hosting, &dir, &request.keys, &places, ACTOR).await?;
+    let order = AdoptionOrder { keys: &request.keys, edits: &request.edits, actor: ACTOR };
+    adopt_keys(&state.hosting, &dir, order, &places).await?;
     told(&state, row).await
+}
+
+/// The documents that a choice of edits makes. Nothing is written.
+#[utoipa::path(post, path = "/sleep/nights/{id}/preview", tag = "sleep", params(("id" = NightId, Path)),
+    request_body = NightAdoption,
+    responses((status = 200, body = NightPreview),
+        (status = 400, body = Problem, description = "The edits cannot be taken so; the words say why."),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn preview(
+    State(state): State<AppState>,
+    Path(id): Path<NightId>,
+    Json(request): Json<NightAdoption>,
+) -> ApiResult<Json<NightPreview>> {
+    let Staged { dir, .. } = staged(&state, &id).await?;
+    let documents = preview_keys(&dir, request.edits).await?;
+    Ok(Json(NightPreview { documents }))
 }
 
 /// Turns proposals of a night down.
@@ -286,8 +291,11 @@ async fn row(state: &AppState, id: &NightId) -> ApiResult<NightRow> {
     row.ok_or_else(|| ApiError::NotFound(format!("there is no night {id}")))
 }
 
-/// A night as it is now.
-async fn told(state: &AppState, row: NightRow) -> ApiResult<Json<NightDetail>> {
+/// A night as it is now. What its folder says is kept for lists.
+async fn told(state: &AppState, mut row: NightRow) -> ApiResult<Json<NightDetail>> {
+    if row.staging.is_some() {
+        keep(&state.store, &mut row).await?;
+    }
     let documents = state.store.night_documents(&row.id).await?;
     Ok(Json(beside(move || night_detail(&row, &documents)).await))
 }

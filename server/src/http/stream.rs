@@ -2,16 +2,19 @@
 
 use super::extract::{Path, Query};
 use super::problem::{ApiError, ApiResult};
+use super::review::{looked_at, n_waiting};
 use super::state::AppState;
-use crate::live::Frame;
+use crate::live::{Frame, Row};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures::StreamExt;
-use serde::Deserialize;
-use skillopt_domain::api::Problem;
+use futures::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
+use skillopt_domain::api::{Problem, ReviewCount};
 use skillopt_domain::ids::RunId;
+use skillopt_domain::night::NightStatus;
+use skillopt_store::NightRow;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -51,15 +54,46 @@ pub(crate) async fn run(
     Ok(Sse::new(greeting().chain(events)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// Rows of the run table whenever they change (`event: run`).
+/// Rows of runs (`event: run`) and nights (`event: night`) whenever they change, and how many nights wait for a decision
+/// (`event: review`), at first and whenever that may have changed.
 #[utoipa::path(get, path = "/stream", tag = "live",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub(crate) async fn rows(State(state): State<AppState>) -> impl IntoResponse + use<> {
-    let rows = state
-        .live
-        .rows()
-        .map(|json| Ok::<_, Infallible>(Event::default().event("run").data(&*json)));
-    Sse::new(greeting().chain(rows)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+pub(crate) async fn rows(State(state): State<AppState>) -> ApiResult<impl IntoResponse + use<>> {
+    // Before the first count, so that nothing falls in between.
+    let changes = state.live.rows();
+    let first = named("review", &count(&state).await?);
+    let rows = changes.then(move |row| told(state.clone(), row)).flat_map(stream::iter);
+    let events = greeting().chain(stream::iter([Ok(first)])).chain(rows.map(Ok));
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// What a viewer is told of a row. What cannot be read now is told by the next change, or by the next list.
+async fn told(state: AppState, row: Row) -> Vec<Event> {
+    let row = match row {
+        Row::Run(json) => return vec![Event::default().event("run").data(&*json)],
+        Row::Night(row) => row,
+    };
+    let is_running = row.status == NightStatus::Running;
+    let mut events = Vec::new();
+    match looked_at(&state, vec![NightRow::clone(&row)]).await {
+        Ok(seen) => events.extend(seen.iter().map(|seen| named("night", &seen.night))),
+        Err(err) => tracing::warn!(night.id = %row.id, "a night cannot be told: {err:?}"),
+    }
+    if !is_running {
+        match count(&state).await {
+            Ok(count) => events.push(named("review", &count)),
+            Err(err) => tracing::warn!("what waits cannot be counted: {err:?}"),
+        }
+    }
+    events
+}
+
+async fn count(state: &AppState) -> ApiResult<ReviewCount> {
+    Ok(ReviewCount { n_waiting: n_waiting(state).await? })
+}
+
+fn named(name: &str, value: &impl Serialize) -> Event {
+    Event::default().event(name).data(serde_json::to_string(value).unwrap_or_default())
 }
 
 /// Sent at once, so that the browser knows that the stream is open, and when to come back.

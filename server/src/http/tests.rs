@@ -13,6 +13,7 @@ mod models;
 mod nights;
 mod prices;
 mod prompts;
+mod reviewing;
 mod schedules;
 mod streaming;
 

@@ -1,7 +1,7 @@
 //! The one reader behind all viewers.
 
 use super::viewer::{PAGE, frame_of};
-use super::{Desk, Frame};
+use super::{Desk, Frame, Row};
 use crate::causes::causes;
 use serde::Serialize;
 use skillopt_domain::event::Progress;
@@ -22,8 +22,10 @@ pub(super) struct Pump {
     store: Store,
     desk: Arc<Desk>,
     signals: Receiver<Signal>,
-    // Changes up to here are known.
+    // Changes of runs up to here are known.
     token: u64,
+    // Changes of nights up to here are known.
+    night_token: u64,
     // Runs whose viewers lack events.
     fresh: HashSet<RunId>,
     // Runs whose row changed since the last tick.
@@ -36,8 +38,9 @@ impl Pump {
     pub(super) async fn new(store: Store, desk: Arc<Desk>) -> Result<Self, StoreFailure> {
         let signals = store.subscribe();
         let token = store.changed_runs_since(u64::MAX).await?.token;
+        let night_token = store.changed_nights_since(u64::MAX).await?.token;
         let (fresh, rows, own) = (HashSet::new(), HashSet::new(), HashSet::new());
-        Ok(Self { store, desk, signals, token, fresh, rows, own })
+        Ok(Self { store, desk, signals, token, night_token, fresh, rows, own })
     }
 
     pub(super) async fn work(mut self, stop: CancellationToken) {
@@ -118,7 +121,8 @@ impl Pump {
         self.rows.extend(changes.runs);
         self.own.clear();
         self.send_events().await?;
-        self.send_rows().await
+        self.send_rows().await?;
+        self.send_nights().await
     }
 
     async fn send_events(&mut self) -> Result<(), StoreFailure> {
@@ -148,7 +152,17 @@ impl Pump {
         }
         for run in rows {
             let summary = self.store.run_summary(&run).await?;
-            let _ = self.desk.rows.send(json_of(&summary));
+            let _ = self.desk.rows.send(Row::Run(json_of(&summary)));
+        }
+        Ok(())
+    }
+
+    async fn send_nights(&mut self) -> Result<(), StoreFailure> {
+        let changes = self.store.changed_nights_since(self.night_token).await?;
+        self.night_token = changes.token;
+        for row in changes.rows {
+            // Nobody may listen: lists are read anew by whoever comes.
+            let _ = self.desk.rows.send(Row::Night(Arc::new(row)));
         }
         Ok(())
     }

@@ -1,13 +1,14 @@
 //! Feeds against a real store: nothing is lost, nothing comes twice.
 
-use super::{Frame, Live};
+use super::{Frame, Live, Row};
 use crate::testing::{LiveRun, live_run};
 use futures::{Stream, StreamExt};
 use skillopt_domain::event::{EventKind, Progress};
+use skillopt_domain::ids::NightId;
 use skillopt_domain::run::Phase;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ports::Journal;
-use skillopt_store::Store;
+use skillopt_store::{NewNight, Store};
 use std::pin::pin;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -88,7 +89,34 @@ async fn events_of_another_process_are_found_by_polling() {
     warn(&run, 1).await;
     assert_eq!(next_seq(&mut frames).await, seen + 1);
     let row = tokio::time::timeout(Duration::from_secs(20), rows.next()).await.unwrap().unwrap();
-    assert!(row.contains(run.id.as_str()), "{row}");
+    assert!(matches!(&row, Row::Run(json) if json.contains(run.id.as_str())), "{row:?}");
+    stop.cancel();
+}
+
+#[tokio::test]
+async fn a_night_of_another_process_is_told_when_it_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, theirs) =
+        (Store::open(dir.path()).await.unwrap(), Store::open(dir.path()).await.unwrap());
+    let stop = CancellationToken::new();
+    let live = Live::start(ours, stop.clone()).await.unwrap();
+    let mut rows = pin!(live.rows());
+    let id = NightId::parse("0190a0c2-7b1e-7c33-8f00-0123456789ab").unwrap();
+    let night = NewNight {
+        id: id.clone(),
+        project: "/p".to_owned(),
+        is_dry: false,
+        is_simulated: true,
+        models: "mock".to_owned(),
+        actor: "local".to_owned(),
+        at_ms: 1,
+        owner: "a".to_owned(),
+        ttl_ms: 1000,
+        settings_json: String::new(),
+    };
+    theirs.begin_night(&night).await.unwrap();
+    let row = tokio::time::timeout(Duration::from_secs(20), rows.next()).await.unwrap().unwrap();
+    assert!(matches!(&row, Row::Night(night) if night.id == id), "{row:?}");
     stop.cancel();
 }
 

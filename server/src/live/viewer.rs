@@ -1,13 +1,12 @@
 //! One viewer's side: what was missed comes from the store, the rest from the pump, nothing twice.
 
-use super::Frame;
+use super::{Frame, Row};
 use crate::causes::causes;
 use futures::{Stream, StreamExt, stream};
 use skillopt_domain::event::RunEvent;
 use skillopt_domain::ids::RunId;
 use skillopt_store::Store;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
@@ -32,11 +31,11 @@ pub(super) fn events(
     .take_until(stop.cancelled_owned())
 }
 
-/// Rows of the run table.
+/// Rows of runs and nights.
 pub(super) fn rows(
-    rows: Receiver<Arc<str>>,
+    rows: Receiver<Row>,
     stop: CancellationToken,
-) -> impl Stream<Item = Arc<str>> + Send + use<> {
+) -> impl Stream<Item = Row> + Send + use<> {
     stream::unfold(rows, |mut rows| async move {
         let row = rows.recv().await.ok()?;
         Some((row, rows))

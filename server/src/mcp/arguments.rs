@@ -14,6 +14,8 @@ pub(super) enum Kind {
     Number(i64, i64),
     /// 1 to 100 different texts, each as a flag of its own.
     Texts(usize),
+    /// 1 to 100 different whole numbers between these, each as a flag of its own.
+    Numbers(i64, i64),
 }
 
 /// One argument.
@@ -126,6 +128,12 @@ pub(super) static TOOL_REPLAY: Argument = arg(
     "--opencode-tool-replay",
     Kind::Flag,
     "Let OpenCode call stand-ins for tools.",
+);
+pub(super) static EDITS: Argument = arg(
+    "edits",
+    "--edits",
+    Kind::Numbers(1, 10_000),
+    "Only these edits of the one document that is adopted, by the numbers that `sleep_diff` tells.",
 );
 pub(super) static AUTO_ADOPT: Argument = arg(
     "auto_adopt",

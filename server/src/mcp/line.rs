@@ -191,6 +191,18 @@ fn words_of(argument: &Argument, value: &Value) -> Result<Vec<String>, BadArgume
             }
             Ok(texts.into_iter().map(with).collect())
         }
+        (Kind::Numbers(least, most), Value::Array(values)) => {
+            let is_in = |number: &i64| (least..=most).contains(number);
+            let numbers = values.iter().map(|value| value.as_i64().filter(is_in).ok_or_else(wrong));
+            let numbers: Vec<i64> = numbers.collect::<Result<_, _>>()?;
+            if numbers.is_empty() || numbers.len() > MOST_TEXTS {
+                return Err(wrong());
+            }
+            if numbers.iter().collect::<BTreeSet<_>>().len() < numbers.len() {
+                return Err(BadArguments::Twice { name });
+            }
+            Ok(numbers.into_iter().map(|number| with(&number.to_string())).collect())
+        }
         _ => Err(wrong()),
     }
 }
@@ -235,6 +247,9 @@ fn takes(kind: Kind) -> String {
         Kind::Flag => "true or false".to_owned(),
         Kind::Number(least, most) => format!("a whole number from {least} to {most}"),
         Kind::Texts(_) => format!("a list of 1 to {MOST_TEXTS} texts"),
+        Kind::Numbers(least, most) => {
+            format!("a list of 1 to {MOST_TEXTS} whole numbers from {least} to {most}")
+        }
     }
 }
 

@@ -62,6 +62,14 @@ fn of_argument(argument: &Argument) -> Value {
             "uniqueItems": true,
             "description": about,
         }),
+        Kind::Numbers(least, most) => json!({
+            "type": "array",
+            "items": {"type": "integer", "minimum": least, "maximum": most},
+            "minItems": 1,
+            "maxItems": MOST_TEXTS,
+            "uniqueItems": true,
+            "description": about,
+        }),
     }
 }
 

@@ -136,6 +136,7 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::ALL_SKILLS,
             &a::LEGACY,
             &a::ONLY,
+            &a::EDITS,
             &a::JSON,
         ],
         required: &[],

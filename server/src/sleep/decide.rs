@@ -1,10 +1,14 @@
 //! What people decide about a night: adopt, reject, put back. The rules are those of `skillopt_sleep::adopt`; each
 //! decision gets its row in the audit log. Which folder is meant is the business of `folder`.
 
+use super::choice::{chosen, previewed};
+use super::queue::keep_folder;
 use crate::host::Hosting;
 use crate::sleep::beside;
+use skillopt_domain::api::{DerivedDocument, EditChoice};
 use skillopt_sleep::adopt::{
-    AdoptError, Adoption, Places, Receipt, Reverted, Selection, adopt, recover, reject, revert,
+    AdoptError, Adoption, Derived, Places, Receipt, Reverted, Selection, adopt, recover, reject,
+    revert,
 };
 use skillopt_sleep::stage::{Manifest, Role, SkillName};
 use skillopt_store::AuditRow;
@@ -40,7 +44,7 @@ pub(crate) fn key_of(role: &Role) -> String {
     }
 }
 
-fn role_of(key: &str) -> Result<Role, AdoptError> {
+pub(super) fn role_of(key: &str) -> Result<Role, AdoptError> {
     let unknown = || AdoptError::InvalidSelection(format!("the night has no document {key:?}"));
     match key {
         "skill" => Ok(Role::ManagedSkill),
@@ -56,27 +60,45 @@ fn roles_of(keys: &[String]) -> Result<Vec<Role>, AdoptError> {
     keys.iter().map(|key| role_of(key)).collect()
 }
 
-/// Adopts the documents with these names, all of them when there are none. The managed pair is one adoption, skills of
-/// their own are another.
+/// A person's yes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AdoptionOrder<'a> {
+    /// Documents by name; all of them when there are none.
+    pub(crate) keys: &'a [String],
+    /// Documents of which only some edits are taken.
+    pub(crate) edits: &'a [EditChoice],
+    /// Who.
+    pub(crate) actor: &'a str,
+}
+
+/// Adopts the documents of an order. The managed pair is one adoption, skills of their own are another.
 ///
 /// # Errors
 /// [`DecisionError`]; [`DecisionError::Partly`] when the first adoption stands and the second failed.
 pub(crate) async fn adopt_keys(
     hosting: &Hosting,
     dir: &Path,
-    keys: &[String],
+    order: AdoptionOrder<'_>,
     places: &Places,
-    actor: &str,
 ) -> Result<Vec<Receipt>, DecisionError> {
-    let mut roles = roles_of(keys)?;
+    let mut roles = roles_of(order.keys)?;
     if roles.is_empty() {
         let folder = dir.to_owned();
         let manifest = beside(move || Manifest::read(&folder)).await.map_err(AdoptError::from)?;
         roles = manifest.rows.into_iter().map(|row| row.role).collect();
     }
+    let (folder, edits) = (dir.to_owned(), order.edits.to_vec());
+    let derived = beside(move || chosen(&folder, &edits)).await?;
+    if let Some(stray) = derived.iter().find(|one| !roles.contains(&one.role)) {
+        let text = format!("{} is not among what is adopted", stray.role);
+        return Err(AdoptError::InvalidSelection(text).into());
+    }
     let mut receipts = Vec::new();
     for selection in selections(&roles) {
-        match adopt_selection(hosting, dir, selection, places, actor).await {
+        let is_skills = matches!(selection, Selection::Skills(_));
+        let is_its = |one: &&Derived| matches!(one.role, Role::Skill(_)) == is_skills;
+        let its: Vec<Derived> = derived.iter().filter(is_its).cloned().collect();
+        match adopt_selection(hosting, dir, (selection, its), places, order.actor).await {
             Ok(more) => receipts.extend(more),
             Err(cause) if receipts.is_empty() => return Err(cause.into()),
             Err(cause) => return Err(DecisionError::Partly { receipts, cause }),
@@ -85,22 +107,35 @@ pub(crate) async fn adopt_keys(
     Ok(receipts)
 }
 
-/// Adopts what is selected.
+/// The documents that chosen edits make. Nothing is written.
+///
+/// # Errors
+/// [`AdoptError`] when they cannot be chosen so.
+pub(crate) async fn preview_keys(
+    dir: &Path,
+    edits: Vec<EditChoice>,
+) -> Result<Vec<DerivedDocument>, AdoptError> {
+    let dir = dir.to_owned();
+    beside(move || previewed(&dir, &edits)).await
+}
+
+/// Adopts what is selected, with what was made of some of the edits in the place of what is proposed.
 ///
 /// # Errors
 /// [`AdoptError`]; the live documents are as they were.
 pub(crate) async fn adopt_selection(
     hosting: &Hosting,
     dir: &Path,
-    selection: Selection,
+    (selection, derived): (Selection, Vec<Derived>),
     places: &Places,
     actor: &str,
 ) -> Result<Vec<Receipt>, AdoptError> {
     let at_ms = hosting.clock().now_ms();
-    let adoption = Adoption { selection, derived: Vec::new(), actor: actor.to_owned(), at_ms };
+    let adoption = Adoption { selection, derived, actor: actor.to_owned(), at_ms };
     let (folder, places) = (dir.to_owned(), places.clone());
     let receipts = beside(move || adopt(&folder, &adoption, &places)).await?;
     note_adoptions(hosting, dir, &receipts, actor).await;
+    keep_folder(hosting, dir).await;
     Ok(receipts)
 }
 
@@ -170,6 +205,7 @@ pub(crate) async fn reject_night(
         let reason = rejection.reason.to_owned();
         note(hosting, "reject_night", rejection.actor, dir, reason).await;
     }
+    keep_folder(hosting, dir).await;
     Ok(())
 }
 
@@ -190,6 +226,7 @@ pub(crate) async fn revert_night(
         let subject = one.receipt.live_path.display().to_string();
         note(hosting, "revert_night", actor, dir, subject).await;
     }
+    keep_folder(hosting, dir).await;
     Ok(reverted)
 }
 

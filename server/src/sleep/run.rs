@@ -6,6 +6,7 @@ use super::find::split_choice;
 use super::foresee::foresee;
 use super::models::answerers;
 use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
+use super::queue::keep;
 use super::view::sources_json;
 use crate::config::{BadConfig, Environment};
 use crate::host::Hosting;
@@ -211,10 +212,26 @@ impl Nights {
                 tracing::error!(night.id = %id, "the end of the night cannot be stored: {err}");
             }
         }
+        self.keep_for_lists(&id).await;
         if let Ok(result) = &done {
             self.after(result, handoff.as_ref().filter(|_| !plan.is_dry), &plan.actor).await;
         }
         done
+    }
+
+    /// Lists show of the folder what is kept here. A store that cannot be written is told: whoever opens a list looks
+    /// into the folder then.
+    async fn keep_for_lists(&self, id: &NightId) {
+        let store = self.hosting.store();
+        let kept = async {
+            match store.night(id).await? {
+                Some(mut row) if row.staging.is_some() => keep(store, &mut row).await,
+                _ => Ok(()),
+            }
+        };
+        if let Err(err) = kept.await {
+            tracing::warn!(night.id = %id, "what the night proposes cannot be kept for lists: {err}");
+        }
     }
 
     /// What is left to do when a night came to its end.

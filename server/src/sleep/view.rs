@@ -8,9 +8,12 @@ use skillopt_domain::api::{
     SourceItem,
 };
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::night::report::{SleepReport, TaskDelta};
-use skillopt_sleep::adopt::{AdoptError, Decision, Receipt, Review, RowState, review, texts};
+use skillopt_sleep::adopt::{
+    Action, AdoptError, Choice, Decision, Receipt, Review, RowState, decisions, report_edits,
+    review, texts,
+};
 use skillopt_sleep::block::new_risks;
 use skillopt_sleep::harvest::{Harvest, SourceReport};
 use skillopt_sleep::stage::Role;
@@ -18,17 +21,12 @@ use skillopt_sleep::task::{Check, TaskRecord};
 use skillopt_store::{NightDocuments, NightRow};
 use std::path::{Path, PathBuf};
 
-/// A night in a list. Looks into its folder for what was decided.
-pub(crate) fn night_item(row: &NightRow) -> NightItem {
-    item_of(row, Folder::read(row).decision())
-}
-
 /// A night in a list, without a look into its folder.
 pub(crate) fn night_head(row: &NightRow) -> NightItem {
     item_of(row, NightDecision::None)
 }
 
-fn item_of(row: &NightRow, decision: NightDecision) -> NightItem {
+pub(super) fn item_of(row: &NightRow, decision: NightDecision) -> NightItem {
     NightItem {
         id: row.id.clone(),
         project: row.project.clone(),
@@ -50,7 +48,7 @@ fn item_of(row: &NightRow, decision: NightDecision) -> NightItem {
 }
 
 /// What the folder of a night says.
-enum Folder {
+pub(super) enum Folder {
     /// It laid nothing aside, or the folder was cleared away.
     None,
     /// Its proposals with what became of them.
@@ -60,7 +58,7 @@ enum Folder {
 }
 
 impl Folder {
-    fn read(row: &NightRow) -> Self {
+    pub(super) fn read(row: &NightRow) -> Self {
         let reviewed = staging_of_row(row).and_then(|dir| match dir {
             Some(dir) => review(&dir).map(|reviews| Some((dir, reviews))),
             None => Ok(None),
@@ -82,7 +80,7 @@ impl Folder {
 }
 
 /// What is asked of a person: one open proposal is enough to be asked.
-fn decision_of(reviews: &[Review]) -> NightDecision {
+pub(super) fn decision_of(reviews: &[Review]) -> NightDecision {
     let any = |is: fn(&RowState) -> bool| reviews.iter().any(|review| is(&review.state));
     if any(|state| matches!(state, RowState::Pending)) {
         NightDecision::Waiting
@@ -113,21 +111,24 @@ pub(crate) fn night_detail(row: &NightRow, documents: &NightDocuments) -> NightD
         Folder::Refused(text) => (None, Vec::new(), text),
         Folder::None => (None, Vec::new(), String::new()),
     };
-    let tasks = dir.as_deref().map(read_tasks).unwrap_or_default();
-    let checks: Vec<Check> = tasks.iter().flat_map(TaskRecord::checks).collect();
-    let edits = report.as_ref().map(|report| report.edits.clone()).unwrap_or_default();
-    let proposals = match &dir {
-        Some(dir) => reviews.iter().map(|review| proposal(dir, review, &edits, &checks)).collect(),
-        None => Vec::new(),
+    let closer = dir.as_deref().map(look_closely);
+    let tasks = closer.as_ref().map_or(&[][..], |closer| closer.tasks.as_slice());
+    let tasks = tasks.iter().map(|task| task_item(task, report.as_ref())).collect();
+    let (proposals, receipts) = match &closer {
+        Some(closer) => (
+            reviews.iter().map(|review| closer.proposal(review)).collect(),
+            reviews.iter().flat_map(|review| closer.receipts(review)).collect(),
+        ),
+        None => (Vec::new(), Vec::new()),
     };
     NightDetail {
         night,
         staging: row.staging.clone().unwrap_or_default(),
         sources: sources_of(documents),
-        tasks: tasks.iter().map(|task| task_item(task, report.as_ref())).collect(),
+        tasks,
         report,
         proposals,
-        receipts: reviews.iter().flat_map(receipts_of).collect(),
+        receipts,
         refusal,
     }
 }
@@ -142,36 +143,86 @@ fn refusal_of(reviews: &[Review]) -> String {
     })
 }
 
-fn proposal(dir: &Path, review: &Review, edits: &[EditRecord], checks: &[Check]) -> NightProposal {
-    let row = &review.row;
-    let texts = texts(dir, row);
-    let (before, after) = (texts.baseline.unwrap_or_default(), texts.proposed.unwrap_or_default());
-    let target = match row.role {
-        Role::Memory => Target::Memory,
-        Role::ManagedSkill | Role::Skill(_) => Target::Skill,
-    };
-    let is_own = matches!(row.role, Role::Skill(_));
-    NightProposal {
-        key: key_of(&row.role),
-        live_path: row.live_path.display().to_string(),
-        risks: new_risks(&before, &after, checks).iter().map(ToString::to_string).collect(),
-        edits: edits.iter().filter(|edit| !is_own && edit.target == target).cloned().collect(),
-        before,
-        after,
+/// What a folder holds beside its manifest.
+pub(super) struct Closer {
+    dir: PathBuf,
+    pub(super) report: Option<SleepReport>,
+    pub(super) tasks: Vec<TaskRecord>,
+}
+
+/// Reads a folder. Blocks.
+pub(super) fn look_closely(dir: &Path) -> Closer {
+    let report = read_plain_text(&dir.join("report.json")).ok();
+    Closer {
+        dir: dir.to_owned(),
+        report: report.and_then(|json| serde_json::from_str(&json).ok()),
+        tasks: read_tasks(dir),
     }
 }
 
-fn receipts_of(review: &Review) -> Vec<NightReceipt> {
-    let key = key_of(&review.row.role);
-    match &review.state {
+impl Closer {
+    /// What speaks against a text in the place of another without a look.
+    pub(super) fn risks(&self, before: &str, after: &str) -> Vec<String> {
+        let checks: Vec<Check> = self.tasks.iter().flat_map(TaskRecord::checks).collect();
+        new_risks(before, after, &checks).iter().map(ToString::to_string).collect()
+    }
+
+    pub(super) fn proposal(&self, review: &Review) -> NightProposal {
+        let row = &review.row;
+        let texts = texts(&self.dir, row);
+        let before = texts.baseline.unwrap_or_default();
+        let after = texts.proposed.unwrap_or_default();
+        let (edits, needs, whole) = match Choice::of(&self.dir, row) {
+            Ok(choice) => (choice.edits().to_vec(), choice.needs(), String::new()),
+            Err(whole) => (self.edits(&row.role), Vec::new(), whole.to_string()),
+        };
+        NightProposal {
+            key: key_of(&row.role),
+            live_path: row.live_path.display().to_string(),
+            risks: self.risks(&before, &after),
+            edits,
+            before,
+            after,
+            needs,
+            whole,
+        }
+    }
+
+    /// The edits as the report tells them, whatever they make.
+    fn edits(&self, role: &Role) -> Vec<EditRecord> {
+        self.report.as_ref().map_or_else(Vec::new, |report| report_edits(report, role))
+    }
+
+    fn receipts(&self, review: &Review) -> Vec<NightReceipt> {
+        let key = key_of(&review.row.role);
+        let mut receipts = receipts_of(&key, &review.state);
+        let adopted = decisions(&self.dir).unwrap_or_default().into_iter().rfind(|decision| {
+            decision.action == Action::Adopted && decision.role().as_ref() == Some(&review.row.role)
+        });
+        let some = adopted.filter(|decision| !decision.edits.is_empty());
+        if let Some(decision) = some
+            && let Ok(choice) = Choice::of(&self.dir, &review.row)
+            && let Some(numbers) = choice.numbers_of(&decision.edits)
+            && let Some(receipt) = receipts.iter_mut().find(|receipt| receipt.deed == "adopted")
+        {
+            let n_left_out = choice.edits().len().saturating_sub(numbers.len());
+            receipt.n_left_out = u32::try_from(n_left_out).unwrap_or(u32::MAX);
+            receipt.edits = numbers;
+        }
+        receipts
+    }
+}
+
+fn receipts_of(key: &str, state: &RowState) -> Vec<NightReceipt> {
+    match state {
         RowState::Pending | RowState::Stale { .. } => Vec::new(),
-        RowState::Rejected(decision) => vec![rejection(&key, decision)],
+        RowState::Rejected(decision) => vec![rejection(key, decision)],
         RowState::Adopted { receipt, decision } => {
-            vec![receipt_item("adopted", &key, receipt, decision.as_ref())]
+            vec![receipt_item("adopted", key, receipt, decision.as_ref())]
         }
         RowState::Reverted { receipt, decision } => vec![
-            receipt_item("adopted", &key, receipt, None),
-            receipt_item("reverted", &key, receipt, Some(decision)),
+            receipt_item("adopted", key, receipt, None),
+            receipt_item("reverted", key, receipt, Some(decision)),
         ],
     }
 }
@@ -195,6 +246,8 @@ fn receipt_item(
         actor: decision.map_or(String::new(), |decision| decision.actor.clone()),
         at: decision.map_or(String::new(), |decision| decision.at.clone()),
         reason: String::new(),
+        edits: Vec::new(),
+        n_left_out: 0,
     }
 }
 
@@ -209,6 +262,8 @@ fn rejection(key: &str, decision: &Decision) -> NightReceipt {
         actor: decision.actor.clone(),
         at: decision.at.clone(),
         reason: decision.reason.clone(),
+        edits: Vec::new(),
+        n_left_out: 0,
     }
 }
 

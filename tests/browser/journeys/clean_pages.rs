@@ -18,7 +18,7 @@ const TABS: [&str; 9] = [
 
 pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let fresh = Server::start().await?;
-    let empty = ["/", "/runs", "/sleep", "/settings/models"]
+    let empty = ["/", "/runs", "/review", "/sleep", "/settings/models"]
         .map(|path| (fresh.url(path), format!("{path} before the first run")));
     let (browser, server, id) = stage.finished_run().await?;
     let tabs = TABS.map(|tab| format!("/runs/{id}{tab}"));
@@ -31,6 +31,7 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
         "/sleep",
         "/sleep/handoff",
         "/sleep/tasks",
+        "/review",
         "/settings/models",
         "/no-such-page",
     ]

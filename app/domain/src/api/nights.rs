@@ -183,13 +183,47 @@ pub struct NightProposal {
     pub before: String,
     /// The proposed text.
     pub after: String,
-    /// Edits that make it up.
+    /// Edits that make it up, in the order in which they were made.
     pub edits: Vec<EditRecord>,
     /// What speaks against adopting without a look, such as a new address or a command.
     pub risks: Vec<String>,
+    /// For each edit the numbers, from 1, of those that it builds on: it cannot be taken without them.
+    pub needs: Vec<Vec<u32>>,
+    /// Why its edits cannot be taken one by one; empty when they can.
+    pub whole: String,
 }
 
-from_fields! { NightProposal { key, live_path, before, after, edits, risks } }
+from_fields! { NightProposal {
+    key, live_path, before, after, edits, risks; or default: needs, whole
+} }
+
+/// `POST /sleep/nights/{id}/preview`: the documents that chosen edits make. Nothing is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NightPreview {
+    /// The documents that were asked about.
+    pub documents: Vec<DerivedDocument>,
+}
+
+from_fields! { NightPreview { documents } }
+
+/// What some of the edits make of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DerivedDocument {
+    /// As [`NightProposal::key`].
+    pub key: String,
+    /// The edits by number, from 1.
+    pub edits: Vec<u32>,
+    /// The text.
+    pub after: String,
+    /// As [`NightProposal::risks`], of this text.
+    pub risks: Vec<String>,
+    /// The gate measured this very text.
+    pub is_measured: bool,
+}
+
+from_fields! { DerivedDocument { key, edits, after, risks, is_measured } }
 
 /// Something that was decided about a night.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -213,10 +247,14 @@ pub struct NightReceipt {
     pub at: String,
     /// The reason of a rejection; may be empty.
     pub reason: String,
+    /// The edits that were adopted, by number, when not all were; their combination was not measured.
+    pub edits: Vec<u32>,
+    /// Edits that were left out.
+    pub n_left_out: u32,
 }
 
 from_fields! { NightReceipt {
-    deed, key, live_path, before, after, backup, actor, at, reason
+    deed, key, live_path, before, after, backup, actor, at, reason; or default: edits, n_left_out
 } }
 
 /// `POST /sleep/nights`: what a night is to do. What is left out comes from the config of nights.
@@ -258,13 +296,26 @@ pub struct NightBegun {
 
 from_fields! { NightBegun { id } }
 
-/// `POST /sleep/nights/{id}/adopt`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// `POST /sleep/nights/{id}/adopt`, and `…/preview` of the same choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NightAdoption {
     /// Documents by [`NightProposal::key`]; all of them when it is empty.
     pub keys: Vec<String>,
+    /// Documents of which only some edits are taken; all edits of the others.
+    pub edits: Vec<EditChoice>,
+}
+
+/// Some of the edits of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EditChoice {
+    /// As [`NightProposal::key`].
+    pub key: String,
+    /// The edits that are taken, by number, from 1.
+    pub edits: Vec<u32>,
 }
 
 /// `POST /sleep/nights/{id}/reject`.

@@ -128,11 +128,14 @@ pub struct SkillGroupReport {
     pub n_rejected_edits: u32,
     /// Why, when it was not consolidated.
     pub reason: String,
+    /// Edits that are part of the proposal; empty in nights of the reference system.
+    pub edits: Vec<EditRecord>,
 }
 
 from_fields! { SkillGroupReport {
     skill_name, status;
-    or default: accepted, gate_action, baseline_score, candidate_score, n_tasks, n_applied_edits, n_rejected_edits, reason
+    or default: accepted, gate_action, baseline_score, candidate_score, n_tasks, n_applied_edits, n_rejected_edits, reason,
+    edits
 } }
 
 /// The whole night.

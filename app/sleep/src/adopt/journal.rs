@@ -79,6 +79,11 @@ impl Journal {
         Self { version: VERSION, kind, targets, receipt }
     }
 
+    /// Something lies in its place, readable or not.
+    pub(super) fn is_there(dir: &Path) -> bool {
+        dir.join(FILE).symlink_metadata().is_ok()
+    }
+
     /// The journal of an adoption that did not come to its end.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, AdoptError> {
         let path = dir.join(FILE);

@@ -64,6 +64,12 @@ pub fn review(dir: &Path) -> Result<Vec<Review>, AdoptError> {
     Ok(rows.map(|row| Review { state: state_of(&row, &decisions, &receipts), row }).collect())
 }
 
+/// An adoption of the night did not come to its end: its journal is there.
+#[must_use]
+pub fn is_interrupted(dir: &Path) -> bool {
+    Journal::is_there(dir)
+}
+
 /// The texts that a person compares; `None` where there is no file, or it is no text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {

@@ -34,6 +34,29 @@ pub struct Derived {
 }
 
 impl Selection {
+    /// The document that is meant, for choices that are made in one of them.
+    ///
+    /// # Errors
+    /// [`AdoptError`] when it is none or several.
+    pub fn only<'a>(&self, manifest: &'a Manifest) -> Result<&'a Row, AdoptError> {
+        // Edits have numbers within their document: a night with one document needs no choice of it.
+        let rows = match (self, manifest.rows.as_slice()) {
+            (Self::Bare, [one]) => vec![one],
+            _ => self.choose(manifest)?.1,
+        };
+        match rows.as_slice() {
+            [one] => Ok(one),
+            [] => Err(AdoptError::InvalidSelection("the night proposes no such document".into())),
+            several => {
+                let names: Vec<String> = several.iter().map(|row| row.role.to_string()).collect();
+                Err(AdoptError::InvalidSelection(format!(
+                    "edits are chosen in one document at a time; choose the document, too: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
     /// The rows that are meant, and the list of receipts that they go to.
     pub(super) fn choose<'a>(
         &self,

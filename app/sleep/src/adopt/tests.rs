@@ -1,5 +1,6 @@
 //! Adoption against real files: refusals, crashes at every step, twenty at once.
 
+mod choose;
 mod crash;
 mod review;
 

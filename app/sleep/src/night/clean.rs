@@ -14,7 +14,10 @@ pub(super) fn clean(report: &mut SleepReport) {
     let edits = report.edits.iter_mut().chain(&mut report.rejected_edits);
     edits.chain(&mut report.unmatched_edits).for_each(clean_edit);
     report.gate_trials.iter_mut().for_each(clean_trial);
-    report.skill_groups.iter_mut().for_each(|group| mask(&mut group.reason));
+    for group in &mut report.skill_groups {
+        mask(&mut group.reason);
+        group.edits.iter_mut().for_each(clean_edit);
+    }
 }
 
 fn clean_edit(edit: &mut EditRecord) {

@@ -326,6 +326,7 @@ mod tests {
             n_applied_edits: 0,
             n_rejected_edits: 1,
             reason: "why|not".into(),
+            edits: Vec::new(),
         };
         let report = SleepReport {
             skill_groups: vec![

@@ -1,6 +1,7 @@
 //! The decision about a proposal: adopt, with what will be written where, or reject with a reason. What the server
 //! refuses is told beside the button.
 
+use super::choice::{Shown, on_key, taken_words};
 use super::receipts::adopted;
 use super::reject::Reject;
 use super::state::{Deciding, NightState};
@@ -23,10 +24,11 @@ use web_sys::HtmlElement;
 #[component]
 pub(super) fn Decide(night: NightState) -> impl IntoView {
     let is_open = night.memo(|detail| is_open(detail));
-    on_single_key(|key| match key {
-        "a" => focus("night-adopt"),
-        "r" => focus("night-reject"),
-        _ => KeyUse::Ignored,
+    on_single_key(move |key| match (on_key(night, key), key) {
+        (KeyUse::Used, _) => KeyUse::Used,
+        (KeyUse::Ignored, "a") => focus("night-adopt"),
+        (KeyUse::Ignored, "r") => focus("night-reject"),
+        (KeyUse::Ignored, _) => KeyUse::Ignored,
     });
     dynamic(move || if is_open.get() { view! { <Panel night/> }.into_any() } else { nothing() })
 }
@@ -76,11 +78,21 @@ struct Write {
     path: String,
     words: String,
     n_risks: usize,
+    /// What will be written is known: the server has answered, and does not refuse the chosen edits.
+    is_known: bool,
+    /// The gate measured what will be written.
+    is_measured: bool,
 }
 
 impl Write {
-    fn of(proposal: &NightProposal) -> Self {
-        let change = diff(&proposal.before, &proposal.after);
+    fn of(proposal: &NightProposal, shown: &Shown) -> Self {
+        let (after, n_risks, is_measured) = match shown {
+            Shown::Derived(derived) => (&derived.after, derived.risks.len(), derived.is_measured),
+            Shown::Whole | Shown::Asked | Shown::Refused(_) => {
+                (&proposal.after, proposal.risks.len(), true)
+            }
+        };
+        let change = diff(&proposal.before, after);
         let lines = lines_words(change.n_added, change.n_removed);
         let is_new = proposal.before.is_empty();
         Self {
@@ -92,16 +104,19 @@ impl Write {
             } else {
                 format!("Overwritten: {lines}")
             },
-            n_risks: proposal.risks.len(),
+            n_risks,
+            is_known: matches!(shown, Shown::Whole | Shown::Derived(_)),
+            is_measured,
         }
     }
 }
 
 /// What can still be written: documents that are adopted already are not offered again.
-fn open_writes(detail: &NightDetail) -> Vec<Write> {
+fn open_writes(detail: &NightDetail, shown: impl Fn(&str) -> Shown) -> Vec<Write> {
     let done = adopted(&detail.receipts);
     let is_open = |proposal: &&NightProposal| done.iter().all(|one| one.key != proposal.key);
-    detail.proposals.iter().filter(is_open).map(Write::of).collect()
+    let open = detail.proposals.iter().filter(is_open);
+    open.map(|proposal| Write::of(proposal, &shown(&proposal.key))).collect()
 }
 
 /// Keys for the request: none of them means all documents of the night.
@@ -114,7 +129,7 @@ fn keys(n_proposals: usize, chosen: &[Write]) -> Vec<String> {
 
 #[component]
 fn Panel(night: NightState) -> impl IntoView {
-    let all = night.memo(open_writes);
+    let all = night.memo(move |detail| open_writes(detail, |key| night.shown(key)));
     let chosen = Memo::new(move || {
         let mut chosen = all.get();
         chosen.retain(|write| night.left_out.with(|left_out| !left_out.contains(&write.key)));
@@ -140,11 +155,15 @@ fn writes(chosen: &[Write]) -> AnyView {
         return view! { <p class="second">"No document is chosen."</p> }.into_any();
     }
     let row = |write: &Write| {
+        let unmeasured = (!write.is_measured).then(|| {
+            view! { <p class="small">"This combination was not measured."</p> }.into_any()
+        });
         view! {
             <li><Icon name="file"/><div>
                 <span>{write.name.clone()}</span><br/>
                 <span class="mono path">{write.path.clone()}</span>
                 <p class="small muted">{write.words.clone()}</p>
+                {unmeasured}
             </div></li>
         }
     };
@@ -182,9 +201,15 @@ fn AdoptButton(
     let adopt = Callback::new(move |()| {
         let n_proposals = night.detail.with_untracked(|detail| detail.proposals.len());
         let keys = chosen.with_untracked(|chosen| keys(n_proposals, chosen));
+        let edits = night.choices.with_untracked(|choices| {
+            let is_chosen = |key: &str| {
+                chosen.with_untracked(|chosen| chosen.iter().any(|write| write.key == key))
+            };
+            choices.iter().filter(|choice| is_chosen(&choice.key)).cloned().collect()
+        });
         let id = night.id();
         let deciding: Deciding =
-            Box::pin(async move { api::adopt_night(&id, &NightAdoption { keys }).await });
+            Box::pin(async move { api::adopt_night(&id, &NightAdoption { keys, edits }).await });
         night.decide("Nothing was adopted.", deciding);
     });
     // One click where nothing speaks against it; one question where something does.
@@ -194,10 +219,14 @@ fn AdoptButton(
     };
     let cannot = move || {
         night.is_deciding.get()
-            || chosen.with(Vec::is_empty)
+            || chosen.with(|chosen| chosen.is_empty() || chosen.iter().any(|one| !one.is_known))
             || refusal.with(|refusal| !refusal.is_empty())
     };
-    let words = move || adopt_words(all.with(Vec::len), chosen.with(Vec::len));
+    let words = move || {
+        let taken =
+            night.choices.with(|choices| night.detail.with(|detail| taken_words(detail, choices)));
+        adopt_words(all.with(Vec::len), chosen.with(Vec::len), taken)
+    };
     view! {
         <button
             class="button" data-variant="primary" data-block type="button" id="night-adopt"
@@ -211,8 +240,11 @@ fn AdoptButton(
     }
 }
 
-fn adopt_words(all: usize, chosen: usize) -> String {
+fn adopt_words(all: usize, chosen: usize, taken: Option<String>) -> String {
     match (all, chosen) {
+        (all, chosen) if all == chosen && taken.is_some() => {
+            format!("Adopt {}", taken.unwrap_or_default())
+        }
         (1, 1) => "Adopt".to_owned(),
         (all, chosen) if all == chosen => format!("Adopt all {all} documents"),
         (all, chosen) => format!("Adopt {chosen} of {all} documents"),
@@ -238,6 +270,7 @@ fn risk_question(chosen: &[Write]) -> Option<Question> {
 mod tests {
     use super::*;
     use crate::pages::night::words::tests::detail;
+    use skillopt_domain::api::DerivedDocument;
     use skillopt_domain::night::NightStatus;
 
     fn proposal(key: &str, risks: &[&str]) -> NightProposal {
@@ -247,33 +280,58 @@ mod tests {
             before: "a\n".into(),
             after: "a\nb\n".into(),
             edits: Vec::new(),
+            needs: Vec::new(),
+            whole: String::new(),
             risks: risks.iter().map(|risk| (*risk).to_owned()).collect(),
         }
     }
 
+    fn whole(proposal: &NightProposal) -> Write {
+        Write::of(proposal, &Shown::Whole)
+    }
+
     #[test]
     fn all_documents_are_asked_for_by_no_key() {
-        let all = [Write::of(&proposal("skill", &[])), Write::of(&proposal("memory", &[]))];
+        let all = [whole(&proposal("skill", &[])), whole(&proposal("memory", &[]))];
         assert_eq!(keys(2, &all), Vec::<String>::new());
         assert_eq!(keys(2, &all[1..]), ["memory"]);
-        assert_eq!(adopt_words(2, 2), "Adopt all 2 documents");
-        assert_eq!(adopt_words(2, 1), "Adopt 1 of 2 documents");
-        assert_eq!(adopt_words(1, 1), "Adopt");
+        assert_eq!(adopt_words(2, 2, None), "Adopt all 2 documents");
+        assert_eq!(adopt_words(2, 1, None), "Adopt 1 of 2 documents");
+        assert_eq!(adopt_words(1, 1, None), "Adopt");
+        assert_eq!(adopt_words(1, 1, Some("1 of 2 edits".into())), "Adopt 1 of 2 edits");
+        assert_eq!(adopt_words(2, 1, Some("1 of 2 edits".into())), "Adopt 1 of 2 documents");
+    }
+
+    #[test]
+    fn what_chosen_edits_make_is_written_once_it_is_known_and_said_not_to_be_measured() {
+        let one = proposal("skill", &["a new command"]);
+        let derived = DerivedDocument {
+            key: "skill".into(),
+            edits: vec![1],
+            after: "a\nx\ny\n".into(),
+            risks: Vec::new(),
+            is_measured: false,
+        };
+        let write = Write::of(&one, &Shown::Derived(derived));
+        assert_eq!(write.words, "Overwritten: 2 lines added, 0 lines removed");
+        assert_eq!((write.n_risks, write.is_known, write.is_measured), (0, true, false));
+        assert!(!Write::of(&one, &Shown::Asked).is_known);
+        assert!(!Write::of(&one, &Shown::Refused("no".into())).is_known);
     }
 
     #[test]
     fn a_flagged_document_is_asked_about_and_a_clean_one_is_not() {
-        assert_eq!(risk_question(&[Write::of(&proposal("skill", &[]))]), None);
-        let flagged = [Write::of(&proposal("skill", &["a new command", "a new address"]))];
+        assert_eq!(risk_question(&[whole(&proposal("skill", &[]))]), None);
+        let flagged = [whole(&proposal("skill", &["a new command", "a new address"]))];
         assert_eq!(risk_question(&flagged).expect("asks").title, "Adopt with 2 flags?");
     }
 
     #[test]
     fn a_new_file_is_said_to_be_new() {
         let mut one = proposal("skill", &[]);
-        assert_eq!(Write::of(&one).words, "Overwritten: 1 line added, 0 lines removed");
+        assert_eq!(whole(&one).words, "Overwritten: 1 line added, 0 lines removed");
         one.before.clear();
-        assert_eq!(Write::of(&one).words, "New file: 2 lines added, 0 lines removed");
+        assert_eq!(whole(&one).words, "New file: 2 lines added, 0 lines removed");
     }
 
     #[test]

@@ -93,6 +93,8 @@ fn receipt(receipt: NightReceipt) -> AnyView {
     let document = Some(&receipt.key).filter(|key| !key.is_empty()).map(|key| document_name(key));
     let path =
         some(receipt.live_path).map(|path| view! { <p class="mono path">{path}</p> }.into_any());
+    let edits = edits_words(&receipt.edits, receipt.n_left_out)
+        .map(|words| view! { <p class="second">{words}</p> }.into_any());
     let reason =
         some(receipt.reason).map(|reason| view! { <p class="second">{reason}</p> }.into_any());
     let hashes = some(receipt.after).map(|after| {
@@ -110,7 +112,7 @@ fn receipt(receipt: NightReceipt) -> AnyView {
             <Icon name=icon/>
             <div>
                 <p class="receipt__title">{word}" "{document}{when}</p>
-                {path}{reason}
+                {path}{edits}{reason}
                 <dl class="facts-row">
                     {hashes}{backup}
                     {actor}
@@ -119,6 +121,18 @@ fn receipt(receipt: NightReceipt) -> AnyView {
         </section>
     }
     .into_any()
+}
+
+/// Which edits were adopted, when not all were.
+fn edits_words(edits: &[u32], n_left_out: u32) -> Option<String> {
+    let list: Vec<String> = edits.iter().map(ToString::to_string).collect();
+    let taken = match list.as_slice() {
+        [] => return None,
+        [one] => format!("Edit {one}"),
+        [several @ .., last] => format!("Edits {} and {last}", several.join(", ")),
+    };
+    let left_out = fmt::plural(n_left_out.into(), "edit", "edits");
+    Some(format!("{taken}; {left_out} left out. This combination was not measured."))
 }
 
 fn some(text: String) -> Option<String> {
@@ -145,7 +159,18 @@ mod tests {
             actor: "local".into(),
             at: String::new(),
             reason: String::new(),
+            edits: Vec::new(),
+            n_left_out: 0,
         }
+    }
+
+    #[test]
+    fn a_receipt_says_which_edits_when_not_all_were_adopted() {
+        assert_eq!(edits_words(&[], 0), None);
+        assert_eq!(
+            edits_words(&[1, 3], 1).as_deref(),
+            Some("Edits 1 and 3; 1 edit left out. This combination was not measured.")
+        );
     }
 
     #[test]

@@ -103,8 +103,9 @@ pub(super) fn OtherEdits(night: NightState) -> impl IntoView {
         if others == Others::default() {
             return nothing();
         }
-        let list =
-            |title, edits: &[EditRecord]| edit_list(title, edits.iter().map(edit_item).collect());
+        let list = |title, edits: &[EditRecord]| {
+            edit_list(title, None, edits.iter().map(edit_item).collect())
+        };
         view! {
             <section class="section" aria-labelledby="other-title">
                 <div class="section__head">

@@ -1,12 +1,16 @@
 //! What the page of one night holds. While the night runs, it is asked for again and again.
 
+use super::choice::{EditPlace, Shown, choices, shown};
 use crate::api::{self, ApiError, ApiResult};
 use crate::live::nights::{NightPlan, follow};
+use crate::state::load::Load;
 use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use skillopt_domain::api::{NightDetail, ProblemCode};
+use skillopt_domain::api::{
+    EditChoice, NightAdoption, NightDetail, NightItem, NightPreview, ProblemCode,
+};
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::NightStatus;
 use std::pin::Pin;
@@ -18,6 +22,14 @@ pub(crate) struct NightState {
     pub(super) detail: RwSignal<NightDetail>,
     /// Documents that are not to be adopted, by key.
     pub(super) left_out: RwSignal<Vec<String>>,
+    /// Edits that are not to be adopted.
+    pub(super) left_out_edits: RwSignal<Vec<EditPlace>>,
+    /// The edit that keys act on.
+    pub(super) cursor: RwSignal<Option<EditPlace>>,
+    /// Documents of which some edits are left out.
+    pub(super) choices: Memo<Vec<EditChoice>>,
+    /// What the server makes of them.
+    preview: Load<Result<NightPreview, String>>,
     /// A decision is on its way.
     pub(super) is_deciding: RwSignal<bool>,
     /// What the last decision failed with.
@@ -29,10 +41,25 @@ pub(super) type Deciding = Pin<Box<dyn Future<Output = ApiResult<NightDetail>>>>
 
 impl NightState {
     pub(super) fn new(detail: NightDetail) -> Self {
+        let id = detail.night.id.clone();
+        let detail = RwSignal::new(detail);
+        let left_out_edits = RwSignal::new(Vec::<EditPlace>::new());
+        let choices = Memo::new(move || {
+            detail.with(|detail| left_out_edits.with(|left_out| choices(detail, left_out)))
+        });
+        let preview_id = id.clone();
+        let preview = Load::new(move || {
+            let (id, edits) = (preview_id.clone(), choices.get());
+            async move { Ok(previewed(&id, edits).await) }
+        });
         Self {
-            id: StoredValue::new(detail.night.id.clone()),
-            detail: RwSignal::new(detail),
+            id: StoredValue::new(id),
+            detail,
             left_out: RwSignal::new(Vec::new()),
+            left_out_edits,
+            cursor: RwSignal::new(None),
+            choices,
+            preview,
             is_deciding: RwSignal::new(false),
             failure: RwSignal::new(None),
         }
@@ -50,6 +77,12 @@ impl NightState {
         Memo::new(move || self.detail.with(&of))
     }
 
+    /// What stands in the place of a document; follows it.
+    pub(super) fn shown(self, key: &str) -> Shown {
+        let answer = self.preview.get().and_then(Result::ok);
+        self.choices.with(|choices| shown(key, choices, answer.as_deref()))
+    }
+
     /// Follows the night until it is over or the calling component is gone.
     pub(super) fn follow(self) {
         follow(NightPlan {
@@ -60,6 +93,25 @@ impl NightState {
                 let id = self.id();
                 Box::pin(async move { api::night(&id).await.map(|detail| self.detail.set(detail)) })
             }),
+            on_night: Box::new(move |night| self.take(night)),
+        });
+    }
+
+    /// Takes in that the night changed. What a stage leaves is asked for when the stage is over.
+    fn take(self, night: &NightItem) {
+        let known = self.detail.try_with_untracked(|detail| detail.night.clone());
+        let Some(known) = known.filter(|known| known.id == night.id && known != night) else {
+            return;
+        };
+        self.detail.update(|detail| detail.night.clone_from(night));
+        if !has_more(&known, night) {
+            return;
+        }
+        let id = self.id();
+        spawn_local(async move {
+            if let Ok(detail) = api::night(&id).await {
+                self.detail.set(detail);
+            }
         });
     }
 
@@ -100,6 +152,39 @@ impl NightState {
     }
 }
 
+/// The night has more to show than its row.
+fn has_more(before: &NightItem, now: &NightItem) -> bool {
+    (before.status, before.decision, before.progress.stage)
+        != (now.status, now.decision, now.progress.stage)
+}
+
+/// Nothing is asked where no edit is left out. What the server refuses is an answer.
+async fn previewed(id: &NightId, edits: Vec<EditChoice>) -> Result<NightPreview, String> {
+    if edits.is_empty() {
+        return Ok(NightPreview::default());
+    }
+    let wanted = NightAdoption { keys: Vec::new(), edits };
+    api::preview_night(id, &wanted).await.map_err(|error| error.problem.detail)
+}
+
 pub(super) fn is_running(detail: &NightDetail) -> bool {
     detail.night.status == NightStatus::Running
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_more;
+    use crate::components::night_cells::tests::night;
+    use skillopt_domain::night::{NightStage, NightStatus};
+
+    #[test]
+    fn counts_alone_ask_for_nothing_and_a_new_stage_does() {
+        let before = night(NightStatus::Running);
+        let mut now = before.clone();
+        now.progress.done = 7;
+        assert!(!has_more(&before, &now));
+        now.progress.stage = NightStage::Mine;
+        assert!(has_more(&before, &now));
+        assert!(has_more(&before, &night(NightStatus::Staged)));
+    }
 }

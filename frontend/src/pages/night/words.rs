@@ -1,6 +1,7 @@
 //! What a night found, in words and counts. Pure, tested.
 
 use crate::components::look::Look;
+pub(super) use crate::components::night_cells::document_name;
 use crate::fmt;
 use skillopt_domain::api::NightTask;
 use skillopt_domain::night::edit::{EditOp, Target};
@@ -209,18 +210,6 @@ pub(super) fn group_look(status: GroupStatus) -> Look {
         GroupStatus::Consolidated => Look { status: "done", icon: "check", word: "measured" },
         GroupStatus::Skipped => Look { status: "skipped", icon: "noimp", word: "skipped" },
         GroupStatus::Failed => Look { status: "error", icon: "error", word: "failed" },
-    }
-}
-
-/// The document of a proposal, as a person calls it.
-pub(super) fn document_name(key: &str) -> String {
-    match key {
-        "skill" => "Skill".to_owned(),
-        "memory" => "Memory".to_owned(),
-        other => match other.strip_prefix("skill:") {
-            Some(name) => format!("Skill {name}"),
-            None => other.to_owned(),
-        },
     }
 }
 

@@ -1,12 +1,12 @@
-//! What the overview knows: the newest runs and those that go on, kept current row by row. No view here.
+//! What the overview knows: the newest runs and those that go on, and nights, kept current row by row. No view here.
 
 use crate::api::{self, ApiResult};
 use crate::order::sorted;
-use skillopt_domain::api::{RunQuery, RunSummary};
+use skillopt_domain::api::{NightItem, NightsOverview, RunSummary};
 use skillopt_domain::ids::RunId;
+use skillopt_domain::night::NightStatus;
 use skillopt_domain::run::RunStatus;
 
-const N_NEWEST: u32 = 40;
 const N_RECENT: usize = 12;
 const N_ATTENTION: usize = 5;
 
@@ -19,15 +19,41 @@ pub(super) struct Snapshot {
     older: Vec<RunId>,
     /// Runs in the store.
     pub(super) total: u64,
+    /// Nights: what runs, what waits, what was and what comes.
+    pub(super) nights: NightsOverview,
 }
 
 pub(super) async fn load() -> ApiResult<Snapshot> {
-    let newest = RunQuery { limit: Some(N_NEWEST), ..RunQuery::default() };
-    let newest = api::runs(&RunQuery { sort: Some("-created".into()), ..newest }).await?;
-    Ok(Snapshot { runs: newest.items, older: Vec::new(), total: newest.total })
+    let overview = api::overview().await?;
+    let runs = overview.runs;
+    Ok(Snapshot { runs: runs.items, older: Vec::new(), total: runs.total, nights: overview.nights })
 }
 
 impl Snapshot {
+    /// Neither a run nor a night was ever there.
+    pub(super) fn is_first_visit(&self) -> bool {
+        self.total == 0 && !self.has_nights()
+    }
+
+    pub(super) fn has_nights(&self) -> bool {
+        let NightsOverview { running, last, next, .. } = &self.nights;
+        !running.is_empty() || last.is_some() || next.is_some()
+    }
+
+    /// Takes over a night that runs. `false` for one that is over: what waits and what was is the server's to say.
+    pub(super) fn put_night(&mut self, night: &NightItem) -> bool {
+        let running = &mut self.nights.running;
+        let known = running.iter().position(|known| known.id == night.id);
+        let is_running = night.status == NightStatus::Running;
+        match known {
+            Some(at) if is_running => running[at].clone_from(night),
+            Some(at) => _ = running.remove(at),
+            None if is_running => running.insert(0, night.clone()),
+            None => {}
+        }
+        is_running
+    }
+
     /// Takes in the runs that go on, in the place of those that did before.
     pub(super) fn put_running(&mut self, running: &[RunSummary]) {
         let older = std::mem::take(&mut self.older);
@@ -99,6 +125,7 @@ fn is_going(status: RunStatus) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::components::night_cells::tests::night;
     use crate::components::run_cells::tests::run;
 
     #[test]
@@ -114,6 +141,18 @@ mod tests {
             (2, 0, 1)
         );
         assert_eq!(snapshot.recent()[0].name, "run-2");
+    }
+
+    #[test]
+    fn a_night_is_followed_while_it_runs_and_the_server_is_asked_when_it_is_over() {
+        let mut snapshot = Snapshot::default();
+        assert!(snapshot.is_first_visit());
+        assert!(snapshot.put_night(&night(NightStatus::Running)));
+        assert!(snapshot.put_night(&night(NightStatus::Running)));
+        assert_eq!(snapshot.nights.running.len(), 1);
+        assert!(snapshot.has_nights() && !snapshot.is_first_visit());
+        assert!(!snapshot.put_night(&night(NightStatus::Staged)));
+        assert!(snapshot.nights.running.is_empty());
     }
 
     #[test]

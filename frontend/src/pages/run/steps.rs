@@ -1,6 +1,5 @@
 //! The Steps tab: all steps at the left, the story of one at the right. `j` and `k` move.
 
-use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::{RunState, running_step};
 use super::step_story::{StepFacts, step_story};
@@ -9,6 +8,7 @@ use crate::api;
 use crate::components::dynamic::{dynamic, when};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
+use crate::components::in_view::keep_in_view;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{Empty, SkeletonRows};
 use crate::state::keys::{KeyUse, on_single_key};

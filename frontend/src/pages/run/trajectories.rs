@@ -1,6 +1,5 @@
 //! The Trajectories tab: a list with filters at the left, one trajectory at the right. All choices are in the URL.
 
-use super::in_view::keep_in_view;
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use super::tab::RunTab;
@@ -11,6 +10,7 @@ use crate::api::{self, ApiError};
 use crate::components::dynamic::{Item, dynamic, each};
 use crate::components::handler::handler;
 use crate::components::icon::Icon;
+use crate::components::in_view::keep_in_view;
 use crate::components::states::{Empty, ErrorCallout, SkeletonRows};
 use crate::components::status::Status;
 use crate::fmt;

@@ -204,6 +204,12 @@ pub(crate) struct AdoptArgs {
     /// Only one of the two documents.
     #[arg(long, value_enum)]
     pub(crate) only: Option<OnlyArg>,
+    /// Only these edits of the document, by the numbers that `sleep diff` shows, such as 1,3.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with = "leave_out")]
+    pub(crate) edits: Vec<u32>,
+    /// All edits of the document but these.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub(crate) leave_out: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,10 +7,11 @@ use crate::cli::output::Output;
 use crate::config::Environment;
 use crate::host::Hosting;
 use crate::sleep::{
-    NightSetup, Rejection, Wanted, adopt_selection, places, reject_night, revert_night, staging_of,
+    NightSetup, Rejection, Taking, Wanted, adopt_selection, beside, derived_of, places,
+    reject_night, revert_night, staging_of,
 };
 use serde_json::{Value, json};
-use skillopt_sleep::adopt::{AdoptError, Receipt, Refusal, Selection};
+use skillopt_sleep::adopt::{AdoptError, Derived, Receipt, Refusal, Selection};
 use skillopt_sleep::stage::Role;
 use std::path::{Path, PathBuf};
 
@@ -56,30 +57,76 @@ pub(super) async fn adopt(
         };
     let is_skills = matches!(selection, Selection::AllSkills | Selection::Skills(_));
     let done = match dir {
-        Ok(dir) => adopt_selection(&hosting, &dir, selection, &places(&setup), ACTOR)
+        Ok(dir) => adopt_taken(&hosting, &dir, (selection, taking(args)), &setup)
             .await
-            .map(|receipts| (dir, receipts)),
+            .map(|adopted| (dir, adopted)),
         Err(err) => Err(err),
     };
     hosting.store().close().await;
-    let (dir, receipts) = match done {
+    let (dir, Adopted { receipts, derived }) = match done {
         Ok(done) => done,
         Err(err) => return Ok(failed(output, common.json, &err)),
     };
     if common.json {
-        output.line(&adopted_json(&dir, &receipts, is_skills).to_string());
-    } else if receipts.is_empty() {
-        output.line("(proposal contained no accepted changes)");
-    }
-    if !common.json {
-        for receipt in &receipts {
-            output.line(&format!("adopted: {}", receipt.live_path.display()));
-            if let Some(backup) = &receipt.backup {
-                output.line(&format!("  what was there: {}", backup.display()));
-            }
-        }
+        let value = adopted_json(&dir, &receipts, (is_skills, derived.as_ref()));
+        output.line(&value.to_string());
+    } else {
+        tell_adopted(&receipts, derived.as_ref(), output);
     }
     Ok(Exit::Done)
+}
+
+/// What was adopted.
+struct Adopted {
+    receipts: Vec<Receipt>,
+    /// The document that some of its edits made.
+    derived: Option<Derived>,
+}
+
+fn taking(args: &AdoptArgs) -> Option<Taking> {
+    match (args.edits.is_empty(), args.leave_out.is_empty()) {
+        (false, _) => Some(Taking::Only(args.edits.clone())),
+        (true, false) => Some(Taking::AllBut(args.leave_out.clone())),
+        (true, true) => None,
+    }
+}
+
+async fn adopt_taken(
+    hosting: &Hosting,
+    dir: &Path,
+    (selection, taking): (Selection, Option<Taking>),
+    setup: &NightSetup,
+) -> Result<Adopted, AdoptError> {
+    let derived = match taking {
+        None => None,
+        Some(taking) => {
+            let (folder, selection) = (dir.to_owned(), selection.clone());
+            beside(move || derived_of(&folder, &selection, &taking)).await?
+        }
+    };
+    let its: Vec<Derived> = derived.iter().cloned().collect();
+    let places = places(setup);
+    let receipts = adopt_selection(hosting, dir, (selection, its), &places, ACTOR).await?;
+    Ok(Adopted { receipts, derived })
+}
+
+fn tell_adopted(receipts: &[Receipt], derived: Option<&Derived>, output: &Output) {
+    if receipts.is_empty() {
+        output.line("(proposal contained no accepted changes)");
+    }
+    for receipt in receipts {
+        output.line(&format!("adopted: {}", receipt.live_path.display()));
+        if let Some(backup) = &receipt.backup {
+            output.line(&format!("  what was there: {}", backup.display()));
+        }
+    }
+    if let Some(derived) = derived {
+        let n = derived.edits.len();
+        let edits = if n == 1 { "one edit".to_owned() } else { format!("{n} edits") };
+        output.line(&format!(
+            "  with {edits} of it: this combination was not measured, the gate's scores are for all edits together"
+        ));
+    }
 }
 
 fn selection(args: &AdoptArgs) -> Result<Selection, String> {
@@ -99,20 +146,29 @@ fn selection(args: &AdoptArgs) -> Result<Selection, String> {
     })
 }
 
-fn adopted_json(dir: &Path, receipts: &[Receipt], is_skills: bool) -> Value {
+fn adopted_json(
+    dir: &Path,
+    receipts: &[Receipt],
+    (is_skills, derived): (bool, Option<&Derived>),
+) -> Value {
     let skills: Vec<Value> = receipts
         .iter()
         .filter(|receipt| matches!(receipt.role, Role::Skill(_)))
         .map(Receipt::to_json)
         .collect();
     let paths: Vec<&Path> = receipts.iter().map(|receipt| receipt.live_path.as_path()).collect();
-    json!({
+    let mut value = json!({
         "ok": true,
         "staging_dir": dir,
         "mode": if is_skills { "skills" } else { "legacy" },
         "adopted_skills": skills,
         "updated_paths": paths,
-    })
+    });
+    if let Some(derived) = derived {
+        value["edits"] = json!(derived.edits);
+        value["is_measured"] = json!(false);
+    }
+    value
 }
 
 fn failed(output: &Output, is_json: bool, err: &AdoptError) -> Exit {

@@ -72,8 +72,8 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
         ));
         output.line(&one_line(&report.decision));
     }
-    report.edits.iter().for_each(|edit| output.line(&edit_line('+', edit)));
-    report.rejected_edits.iter().for_each(|edit| output.line(&edit_line('-', edit)));
+    report.edits.iter().for_each(|edit| output.line(&edit_line("+", edit)));
+    report.rejected_edits.iter().for_each(|edit| output.line(&edit_line("-", edit)));
     if !report.no_edits_reason.is_empty() {
         output.line(&format!("no edits: {}", one_line(&report.no_edits_reason)));
     }
@@ -112,7 +112,7 @@ fn word(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn edit_line(mark: char, edit: &EditRecord) -> String {
+pub(super) fn edit_line(mark: &str, edit: &EditRecord) -> String {
     let text = if edit.content.is_empty() { &edit.anchor } else { &edit.content };
     let (target, op) = (word(&json!(edit.target)), word(&json!(edit.op)));
     format!("{mark} [{target}/{op}] {}", one_line(text))

@@ -1,15 +1,16 @@
 //! `sleep status`, `sleep nights` and `sleep diff`: what there is to look at. Reads only.
 
 use super::args::{CommonArgs, DiffArgs};
-use super::report::{one_line, plain};
+use super::report::{edit_line, one_line, plain};
 use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightSetup, Wanted, read_plain_text, staging_of};
+use crate::sleep::{NightSetup, Wanted, read_plain_text, staging_of, told_edits};
 use serde_json::{Value, json};
+use skillopt_domain::night::edit::EditRecord;
 use skillopt_sleep::adopt::{AdoptError, Refusal, RowState, review};
-use skillopt_sleep::stage::{Night, Role, night, nights as staged_nights};
+use skillopt_sleep::stage::{Night, Role, Row, night, nights as staged_nights};
 use skillopt_sleep::state::{State, StateFile};
 
 pub(super) fn status(
@@ -221,17 +222,45 @@ pub(super) fn diff(args: &DiffArgs, env: &Environment, output: &Output) -> anyho
                 return Ok(Exit::Failed);
             }
         };
-        rows.push(json!({
-            "document": review.row.role.to_string(), "live_path": review.row.live_path, "diff": text,
-        }));
+        rows.push((&review.row, text, told_edits(&dir, &review.row)));
     }
     if common.json {
+        let rows: Vec<Value> =
+            rows.iter().map(|(row, text, edits)| diff_json(row, text, edits)).collect();
         output.line(&json!({"staging_dir": dir, "documents": rows}).to_string());
     } else if rows.is_empty() {
         output.line("this night proposes no change");
     } else {
-        let texts = rows.iter().filter_map(|row| row["diff"].as_str());
-        texts.flat_map(str::lines).for_each(|line| output.line(&plain(line)));
+        for (_, text, edits) in &rows {
+            text.lines().for_each(|line| output.line(&plain(line)));
+            tell_edits(edits, output);
+        }
     }
     Ok(Exit::Done)
+}
+
+fn diff_json(row: &Row, text: &str, edits: &[(EditRecord, Vec<u32>)]) -> Value {
+    let edits: Vec<Value> = (1_u32..)
+        .zip(edits)
+        .map(|(number, (edit, needs))| json!({"number": number, "edit": edit, "needs": needs}))
+        .collect();
+    json!({
+        "document": row.role.to_string(), "live_path": row.live_path, "diff": text, "edits": edits,
+    })
+}
+
+/// The numbers that `adopt --edits` takes. One edit is no choice.
+fn tell_edits(edits: &[(EditRecord, Vec<u32>)], output: &Output) {
+    if edits.len() < 2 {
+        return;
+    }
+    output.line("edits, for adopt --edits or --leave-out:");
+    for (number, (edit, needs)) in (1_u32..).zip(edits) {
+        let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+        let builds = match needs.is_empty() {
+            true => String::new(),
+            false => format!(" (builds on {})", needs.join(", ")),
+        };
+        output.line(&format!("  {}{builds}", edit_line(&number.to_string(), edit)));
+    }
 }

@@ -13,7 +13,7 @@ use std::fs;
 use std::time::Duration;
 
 /// Every route.
-const ROUTES: [&str; 67] = [
+const ROUTES: [&str; 70] = [
     "get /about",
     "get /compare",
     "get /compare/skills",
@@ -81,6 +81,9 @@ const ROUTES: [&str; 67] = [
     "post /adoptions",
     "post /adoptions/{id}/revert",
     "post /sleep/forecast",
+    "post /sleep/nights/{id}/preview",
+    "get /review",
+    "get /overview",
 ];
 
 #[tokio::test]

@@ -60,6 +60,10 @@ fn line(tool: &str, arguments: Value) -> Result<Wanted, BadArguments> {
 #[case("sleep_adopt", json!({"skills": "a"}), "list of 1 to 100 texts")]
 #[case("sleep_adopt", json!({"skills": ["a"], "all_skills": true}), "not several")]
 #[case("sleep_adopt", json!({"legacy": true, "all_skills": true}), "not several")]
+#[case("sleep_adopt", json!({"edits": []}), "list of 1 to 100 whole numbers")]
+#[case("sleep_adopt", json!({"edits": [0]}), "whole numbers from 1 to 10000")]
+#[case("sleep_adopt", json!({"edits": [1, 1]}), "names one thing twice")]
+#[case("sleep_adopt", json!({"edits": "1,2"}), "list of 1 to 100 whole numbers")]
 #[case("sleep_adopt", json!({"hour": 3}), "no argument `hour`")]
 #[case("sleep_reject", json!({}), "sleep_reject needs `reason`")]
 #[case("skillopt_train", json!({}), "skillopt_train needs `config`")]
@@ -152,6 +156,7 @@ fn value_of(argument: &Argument, is_odd: bool) -> Value {
         Kind::Flag => json!(true),
         Kind::Number(least, most) => json!(if is_odd { most } else { least }),
         Kind::Texts(_) => json!([text, "-b"]),
+        Kind::Numbers(least, most) => json!([least, most]),
     }
 }
 

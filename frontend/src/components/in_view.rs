@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 /// Scrolls as little as is needed to the first element of `selector`, each time that `chosen` changes.
-pub(super) fn keep_in_view<T>(chosen: impl Fn() -> T + 'static, selector: &'static str) {
+pub(crate) fn keep_in_view<T>(chosen: impl Fn() -> T + 'static, selector: &'static str) {
     effect(move || {
         let _ = chosen();
         // The page marks what is chosen after this effect.

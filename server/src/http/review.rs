@@ -1,0 +1,164 @@
+//! What waits for a person: the queue, its number, and nights as all lists show them. Reads; what may be decided, and what
+//! is written then, is the business of [`super::sleep`].
+
+use super::extract::{Json, Query};
+use super::problem::{ApiError, ApiResult};
+use super::state::AppState;
+use crate::sleep::{LiveFiles, beside, keep, night_head, seen};
+use axum::extract::State;
+use skillopt_domain::api::{
+    NightDecision, NightsOverview, Overview, ReviewItem, ReviewPage, ReviewQuery, RunQuery,
+};
+use skillopt_domain::ids::NightId;
+use skillopt_store::{NightRow, OpenNights};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const DEFAULT_ITEMS: u32 = 50;
+const MOST_ITEMS: u32 = 100;
+/// Waiting nights that are counted at most.
+const MOST_COUNTED: u32 = 500;
+/// Folders of nights that were staged by an older version are looked into once, so many at a time.
+const MOST_UNSEEN: u32 = 200;
+const MOST_RUNS: u32 = 10;
+const NEWEST_RUNS: u32 = 40;
+const WAITING_SHOWN: usize = 3;
+
+/// Nights whose proposals wait for a decision, newest first, and runs with a better skill that is not adopted. Nights
+/// outside of the folders that may be read are left out.
+#[utoipa::path(get, path = "/review", tag = "review", params(ReviewQuery), responses((status = 200, body = ReviewPage)))]
+pub(crate) async fn page(
+    State(state): State<AppState>,
+    Query(query): Query<ReviewQuery>,
+) -> ApiResult<Json<ReviewPage>> {
+    look_at_unseen(&state).await?;
+    let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let is_first = before.is_none();
+    let limit = query.limit.unwrap_or(DEFAULT_ITEMS).clamp(1, MOST_ITEMS);
+    let mut rows = state.store.open_nights(&OpenNights { before, limit: limit + 1 }).await?;
+    let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = rows.len() > shown;
+    rows.truncate(shown);
+    let next = rows.last().filter(|_| has_more).map(cursor_of);
+    let runs = match is_first {
+        true => state.store.runs_to_adopt(MOST_RUNS).await?,
+        false => Vec::new(),
+    };
+    Ok(Json(ReviewPage {
+        items: open_ones(looked_at(&state, rows).await?),
+        next,
+        n_waiting: n_waiting(&state).await?,
+        runs,
+    }))
+}
+
+/// What the first page shows: the newest runs, and of nights what goes on, what waits, what was and what comes.
+#[utoipa::path(get, path = "/overview", tag = "review", responses((status = 200, body = Overview)))]
+pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Overview>> {
+    look_at_unseen(&state).await?;
+    let newest = RunQuery { limit: Some(NEWEST_RUNS), ..RunQuery::default() };
+    let runs = state.store.list_runs(&newest).await?;
+    let running = looked_at(&state, state.store.running_nights().await?).await?;
+    let mut waiting = waiting(&state).await?;
+    let n_waiting = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
+    waiting.truncate(WAITING_SHOWN);
+    let last = state.store.last_night().await?.into_iter().collect();
+    let last = looked_at(&state, last).await?.into_iter().next();
+    let nights = NightsOverview {
+        running: running.into_iter().map(|seen| seen.night).collect(),
+        waiting,
+        n_waiting,
+        last: last.map(|seen| seen.night),
+        next: None,
+    };
+    Ok(Json(Overview { runs, nights }))
+}
+
+/// How many nights wait and can be adopted.
+pub(super) async fn n_waiting(state: &AppState) -> ApiResult<u64> {
+    Ok(u64::try_from(waiting(state).await?.len()).unwrap_or(u64::MAX))
+}
+
+async fn waiting(state: &AppState) -> ApiResult<Vec<ReviewItem>> {
+    let rows = state.store.open_nights(&OpenNights { before: None, limit: MOST_COUNTED }).await?;
+    let mut items = looked_at(state, rows).await?;
+    items.retain(|item| item.night.decision == NightDecision::Waiting);
+    Ok(items)
+}
+
+fn open_ones(mut items: Vec<ReviewItem>) -> Vec<ReviewItem> {
+    items.retain(|item| {
+        matches!(item.night.decision, NightDecision::Waiting | NightDecision::Stale)
+    });
+    items
+}
+
+/// Nights as lists show them. A folder that nobody looked into yet is read; of those outside of the folders that may be
+/// read only the row is told.
+pub(super) async fn looked_at(
+    state: &AppState,
+    mut rows: Vec<NightRow>,
+) -> ApiResult<Vec<ReviewItem>> {
+    let projects: BTreeSet<String> = rows.iter().map(|row| row.project.clone()).collect();
+    let shared = state.clone();
+    let readable: BTreeSet<String> = beside(move || {
+        let is_readable = |project: &String| shared.adopter.readable_folder(project).is_ok();
+        projects.into_iter().filter(is_readable).collect()
+    })
+    .await;
+    for row in &mut rows {
+        let is_new = row.decision.is_none() && row.staging.is_some();
+        if is_new && readable.contains(&row.project) {
+            keep(&state.store, row).await?;
+        }
+    }
+    let (mut rows, items) = beside(move || {
+        let mut live = LiveFiles::default();
+        let mut item = |row: &NightRow| match readable.contains(&row.project) {
+            true => seen(row, &mut live),
+            false => ReviewItem {
+                night: night_head(row),
+                documents: Vec::new(),
+                n_tasks: None,
+                why: String::new(),
+            },
+        };
+        let items: Vec<ReviewItem> = rows.iter().map(&mut item).collect();
+        // Folders that were cleared away wait for nobody.
+        let mut shown = items.iter();
+        rows.retain(|row| shown.next().is_some_and(|item| is_gone(row, item)));
+        (rows, items)
+    })
+    .await;
+    for row in &mut rows {
+        keep(&state.store, row).await?;
+    }
+    Ok(items)
+}
+
+/// It waited when it was looked into last, and its folder is not there any more.
+fn is_gone(row: &NightRow, item: &ReviewItem) -> bool {
+    matches!(row.decision, Some(NightDecision::Waiting | NightDecision::Stale))
+        && item.night.decision == NightDecision::None
+        && row.staging.as_deref().is_some_and(|dir| !Path::new(dir).is_dir())
+}
+
+async fn look_at_unseen(state: &AppState) -> ApiResult<()> {
+    let unseen = state.store.unseen_nights(MOST_UNSEEN).await?;
+    if !unseen.is_empty() {
+        looked_at(state, unseen).await?;
+    }
+    Ok(())
+}
+
+/// Where a page ended.
+fn cursor_of(row: &NightRow) -> String {
+    format!("{}_{}", row.started_at_ms, row.id)
+}
+
+fn parse_cursor(text: &str) -> ApiResult<(u64, NightId)> {
+    let parsed = text
+        .split_once('_')
+        .and_then(|(at_ms, id)| Some((at_ms.parse().ok()?, NightId::parse(id).ok()?)));
+    parsed.ok_or_else(|| ApiError::BadRequest("the cursor does not belong to this list".to_owned()))
+}
