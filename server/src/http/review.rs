@@ -3,6 +3,7 @@
 
 use super::extract::{Json, Query};
 use super::problem::{ApiError, ApiResult};
+use super::schedules::next_night;
 use super::state::AppState;
 use crate::sleep::{LiveFiles, beside, keep, night_head, seen};
 use axum::extract::State;
@@ -69,7 +70,7 @@ pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Ov
         waiting,
         n_waiting,
         last: last.map(|seen| seen.night),
-        next: None,
+        next: next_night(&state).await?,
     };
     Ok(Json(Overview { runs, nights }))
 }

@@ -11,8 +11,8 @@ use crate::sleep::{
 };
 use axum::extract::State;
 use skillopt_domain::api::{
-    NightBegun, NightRequest, Problem, ScheduleChange, ScheduleItem, SchedulePage, ScheduleRequest,
-    SystemJob,
+    NextNight, NightBegun, NightRequest, Problem, ScheduleChange, ScheduleItem, SchedulePage,
+    ScheduleRequest, SystemJob,
 };
 use skillopt_domain::ids::ScheduleId;
 use skillopt_domain::night::ScheduleOutcomeKind;
@@ -39,6 +39,28 @@ pub(crate) async fn list(State(state): State<AppState>) -> ApiResult<Json<Schedu
         SchedulePage { schedules, jobs: jobs.into_iter().map(job_item).collect(), unread }
     });
     Ok(Json(page.await))
+}
+
+/// The next night that the server begins by itself, and how many projects have one to come. A schedule that could not
+/// begin one now does not count.
+pub(super) async fn next_night(state: &AppState) -> ApiResult<Option<NextNight>> {
+    let rows = state.store.schedules().await?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let shared = state.clone();
+    let items = beside(move || {
+        let now_ms = shared.hosting.clock().now_ms();
+        let item = |row| schedule_item(row, Vec::new(), &shared.adopter, now_ms);
+        rows.into_iter().map(item).collect::<Vec<_>>()
+    });
+    let mut to_come = items.await;
+    to_come.retain(|item| item.next_ms.is_some() && item.problem.is_empty());
+    let n_projects = u32::try_from(to_come.len()).unwrap_or(u32::MAX);
+    let next = to_come.into_iter().min_by_key(|item| item.next_ms);
+    Ok(next.and_then(|item| {
+        Some(NextNight { at_ms: item.next_ms?, project: item.project, n_projects })
+    }))
 }
 
 /// Runs a night of a project every day, while this server runs.

@@ -39,6 +39,18 @@ fn one(item: &Value) -> String {
 }
 
 #[tokio::test]
+async fn the_overview_tells_the_next_night_that_can_begin() {
+    let world = World::with_home().await;
+    let next = || async { world.get("/api/v1/overview").await.json()["nights"]["next"].clone() };
+    assert_eq!(next().await, Value::Null);
+    let item = world.scheduled().await;
+    let told = json!({"at_ms": item["next_ms"], "project": world.work(), "n_projects": 1});
+    assert_eq!(next().await, told);
+    world.patch(&one(&item), &json!({"enabled": false})).await;
+    assert_eq!(next().await, Value::Null, "what is switched off does not come");
+}
+
+#[tokio::test]
 async fn a_schedule_is_added_listed_changed_and_removed_and_each_deed_is_noted() {
     let world = World::with_home().await;
     let item = world.scheduled().await;
