@@ -3,6 +3,7 @@
 
 mod decide;
 mod folder;
+mod homes;
 mod models;
 mod order;
 mod plain;
@@ -10,7 +11,7 @@ mod run;
 mod view;
 
 pub(crate) use decide::{
-    DecisionError, Rejection, adopt_keys, adopt_selection, reject_night, revert_night,
+    DecisionError, Rejection, adopt_keys, adopt_selection, reject_night, reopen_night, revert_night,
 };
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};
 pub(crate) use models::handoff;

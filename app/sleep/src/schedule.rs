@@ -6,6 +6,7 @@ mod commands;
 mod crontab;
 mod job;
 mod launchd;
+mod marked;
 mod systemd;
 #[cfg(test)]
 mod tests;

@@ -73,6 +73,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::cancel))
         .routes(routes!(sleep::adopt))
         .routes(routes!(sleep::reject))
+        .routes(routes!(sleep::reopen))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
 }

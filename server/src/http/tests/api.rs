@@ -52,6 +52,7 @@ async fn openapi_describes_every_route() {
         "post /sleep/nights/{id}/cancel",
         "post /sleep/nights/{id}/adopt",
         "post /sleep/nights/{id}/reject",
+        "post /sleep/nights/{id}/reopen",
         "post /sleep/nights/{id}/revert",
         "get /sleep/nights/{id}/evidence",
         "get /prices",
