@@ -7,6 +7,7 @@ mod decide;
 mod find;
 mod folder;
 mod foresee;
+mod homes;
 mod inbox;
 mod lab;
 mod models;
@@ -21,7 +22,7 @@ pub(crate) use choice::{Taking, derived_of, told_edits};
 pub(crate) use curate::{curated_file, curated_view, lib_change, tried};
 pub(crate) use decide::{
     AdoptionOrder, DecisionError, Rejection, adopt_keys, adopt_selection, preview_keys,
-    reject_night, revert_night,
+    reject_night, reopen_night, revert_night,
 };
 pub(crate) use find::{LookBack, find_sessions, split_choice, tasks_file_of, tasks_of};
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};

@@ -5,13 +5,18 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// A server that says nothing for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A host with its server.
 struct Host {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    lines: Receiver<String>,
     n_asked: u64,
 }
 
@@ -25,7 +30,12 @@ impl Host {
             .spawn()?;
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().context("an output")?);
-        let mut host = Self { child, input, output, n_asked: 0 };
+        let (told, lines) = channel();
+        // Ends with the output of the server, which ends with the server.
+        std::thread::spawn(move || {
+            output.lines().map_while(Result::ok).all(|line| told.send(line).is_ok())
+        });
+        let mut host = Self { child, input, lines, n_asked: 0 };
         let client = json!({"name": "test", "version": "0"});
         let hello =
             json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client});
@@ -46,8 +56,7 @@ impl Host {
         self.n_asked += 1;
         let id = self.n_asked;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
+        let line = self.lines.recv_timeout(PATIENCE).context("no answer in time")?;
         let answer: Value = serde_json::from_str(&line).with_context(|| format!("{line:?}"))?;
         ensure!(answer["id"] == id, "{answer}");
         Ok(answer)
@@ -60,7 +69,22 @@ impl Host {
     /// Closes its input, as hosts do; its exit code.
     fn leave(mut self) -> anyhow::Result<Option<i32>> {
         drop(self.input.take());
-        Ok(self.child.wait()?.code())
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status.code());
+            }
+            ensure!(begun.elapsed() < PATIENCE, "the server did not leave in time");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It is over when the test went well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

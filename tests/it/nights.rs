@@ -84,6 +84,15 @@ fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> 
 
     let diff = house.sleep(&["diff"])?;
     ensure!(diff.out.contains(RULE), "{}", diff.out);
+    let none = house.sleep(&["reopen"])?;
+    ensure!(none.code == 0 && none.out.contains("nothing"), "{} {}", none.out, none.err);
+    let rejected = house.sleep(&["reject", "--reason", "not now"])?;
+    ensure!(rejected.code == 0, "{}", rejected.err);
+    let refused = house.sleep(&["adopt", "--json"])?;
+    assert_eq!(refused.code, 2, "what was turned down is not adopted: {}", refused.out);
+    let reopened = house.sleep(&["reopen", "--only", "skill", "--json"])?;
+    let reopened: Value = serde_json::from_str(&reopened.out)?;
+    assert_eq!(reopened["reopened"], json!(["skill"]), "{reopened}");
     let adopted = house.sleep(&["adopt", "--json"])?;
     ensure!(adopted.code == 0, "{} {}", adopted.out, adopted.err);
     let live = std::fs::read_to_string(house.skill())?;

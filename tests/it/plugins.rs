@@ -86,7 +86,9 @@ fn settings(name: &str, text: &str) -> anyhow::Result<Option<Value>> {
     Ok(match Path::new(name).extension().and_then(|end| end.to_str()) {
         Some("json") => Some(serde_json::from_str(text).with_context(|| name.to_owned())?),
         Some("toml") => Some(toml::from_str(text).with_context(|| name.to_owned())?),
-        Some("md") => None,
+        Some("yml") => Some(serde_saphyr::from_str(text).with_context(|| name.to_owned())?),
+        // Programs of a host have their calls in a table beside them.
+        Some("md" | "js") => None,
         other => anyhow::bail!("{name}: what is {other:?}?"),
     })
 }
@@ -107,7 +109,9 @@ fn every_file_is_read_by_its_host_and_calls_our_program_alone() -> anyhow::Resul
         let plugin = name.split('/').next().unwrap_or_default().to_owned();
         *n_calls.entry(plugin).or_default() += calls.len();
     }
-    for plugin in ["claude-code", "codex", "copilot", "cursor", "devin", "opencode"] {
+    for plugin in
+        ["claude-code", "codex", "copilot", "cursor", "devin", "opencode", "dsh", "openclaw"]
+    {
         assert!(n_calls.get(plugin).is_some_and(|n| *n > 1), "{plugin}: {n_calls:?}");
     }
     Ok(())
@@ -151,7 +155,17 @@ fn no_file_names_a_place_on_somebodys_machine() -> anyhow::Result<()> {
 #[test]
 fn every_readme_says_how_to_install_use_and_remove() -> anyhow::Result<()> {
     let files = files()?;
-    for folder in ["", "claude-code/", "codex/", "copilot/", "cursor/", "devin/", "opencode/"] {
+    for folder in [
+        "",
+        "claude-code/",
+        "codex/",
+        "copilot/",
+        "cursor/",
+        "devin/",
+        "opencode/",
+        "dsh/",
+        "openclaw/",
+    ] {
         let name = format!("{folder}README.md");
         let text = files.get(&name).with_context(|| name.clone())?;
         let parts: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
@@ -186,7 +200,44 @@ fn all_hosts_get_the_same_skill() -> anyhow::Result<()> {
     let files = files()?;
     let mut skills = files.iter().filter(|(name, _)| name.ends_with("SKILL.md"));
     let (_, first) = skills.next().context("a skill")?;
-    assert_eq!(skills.filter(|(_, text)| *text == first).count(), 2);
+    assert_eq!(skills.filter(|(_, text)| *text == first).count(), 4);
+    Ok(())
+}
+
+#[test]
+fn tools_of_dsh_are_commands_with_flags_that_our_program_takes() -> anyhow::Result<()> {
+    let files = files()?;
+    let table: Value = serde_json::from_str(&files["dsh/tools.json"])?;
+    let tools = table["tools"].as_array().context("tools")?;
+    let mut names: Vec<&str> = Vec::new();
+    for tool in tools {
+        names.push(tool["name"].as_str().context("a name")?);
+        let command = tool["command"].as_array().context("a command")?;
+        let mut words: Vec<String> =
+            command.iter().skip(1).filter_map(Value::as_str).map(str::to_owned).collect();
+        for name in tool["takes"].as_array().context("takes")? {
+            let argument = &table["arguments"][name.as_str().context("a name")?];
+            let flag = argument["flag"].as_str().with_context(|| format!("{name} is unknown"))?;
+            let value = match (argument["type"].as_str(), argument["enum"][0].as_str()) {
+                (Some("number"), _) => "7",
+                (_, Some(word)) => word,
+                _ => "--text",
+            };
+            words.push(format!("{flag}={value}"));
+        }
+        words.push("--json".to_owned());
+        if let Err(err) = skillopt_server::cli::check_arguments(words.iter().map(String::as_str)) {
+            panic!("{tool}: {words:?}: {err}");
+        }
+        let may_adopt = ["run", "schedule"].iter().any(|verb| words[1] == *verb);
+        ensure!(
+            !may_adopt || words.contains(&"--set=auto_adopt=false".to_owned()),
+            "{tool} could adopt by itself"
+        );
+    }
+    for wanted in ["status", "dry_run", "run", "adopt", "harvest", "schedule", "unschedule"] {
+        assert!(names.contains(&&*format!("skillopt_{wanted}")), "{wanted}: {names:?}");
+    }
     Ok(())
 }
 

@@ -61,7 +61,11 @@ fn main() -> ExitCode {
             if let Some(sessions) = script["sessions"].as_str() {
                 keep_session(Path::new(sessions), &prompt, &answer);
             }
+            run_tools(&script);
             fake.speech.say_steps("what stands in it");
+            if let Some(tool) = script["calls"].as_str() {
+                fake.speech.say_call(tool);
+            }
             fake.speech.say_answer(&answer);
             ExitCode::SUCCESS
         }
@@ -180,8 +184,12 @@ fn remember(home: &Path, program: &str, arguments: &[String], prompt: &str) -> u
     let folder = std::env::current_dir().unwrap_or_default();
     let mut files = BTreeMap::new();
     collect_files(&folder, &folder, &mut files);
+    let mut settings = BTreeMap::new();
+    if let Some(own) = env.get("OPENCODE_CONFIG_DIR").map(PathBuf::from) {
+        collect_files(&own, &own, &mut settings);
+    }
     let seen = json!({
-        "program": program, "arguments": arguments, "env": env, "folder": folder,
+        "settings": settings, "program": program, "arguments": arguments, "env": env, "folder": folder,
         "files": files, "prompt": prompt,
     });
     let path = home.join("seen.jsonl");
@@ -192,6 +200,14 @@ fn remember(home: &Path, program: &str, arguments: &[String], prompt: &str) -> u
         let _ = file.write_all(format!("{seen}\n").as_bytes());
     }
     before
+}
+
+/// Runs programs of the folder, as a model with a shell does.
+fn run_tools(script: &Value) {
+    for program in script["runs"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        // A test that misses the call says so itself.
+        let _ = Command::new(program).arg("what").stdout(Stdio::null()).status();
+    }
 }
 
 /// Keeps a transcript as Claude Code does: in a folder that is named after the working directory.

@@ -26,7 +26,7 @@ pub use schema::{Availability, Group, KEYS, KeyKind, KeySpec, find_key, suggest_
 pub use secret_name::{is_secret_name, is_secret_parameter, secret_field};
 pub use typed::{
     Agents, AzureAuth, Claude, Codex, Copilot, Cursor, Evaluation, Gradient, Limits, LrScheduler,
-    ModelRole, Optimizer, Provider, RunConfig, SearchQaEnv, SplitMode, Thinking, TokenLimitParam,
-    Train, is_azure_host,
+    ModelRole, OpenaiApi, Optimizer, Provider, RunConfig, SearchQaEnv, SplitMode, Thinking,
+    TokenLimitParam, Train, is_azure_host,
 };
 pub use value::{Origin, Place, Value};

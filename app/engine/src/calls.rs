@@ -360,6 +360,9 @@ pub fn ledger_key(identity: &str, request: &ChatRequest, sample: &Sample) -> Sha
     if let Some(workspace) = &request.workspace {
         part(&json_of(workspace));
     }
+    if !request.stand_ins.is_empty() {
+        part(&json_of(&request.stand_ins));
+    }
     part(&format!("{}/{}/{}", sample.seed, sample.epoch, sample.repeat));
     part(sample.fresh.as_deref().unwrap_or_default());
     Sha256Hex::of(text)

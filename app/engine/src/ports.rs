@@ -241,6 +241,9 @@ pub struct ChatRequest {
     pub tools: Vec<ToolSpec>,
     /// The task in files, for a model of which [`Model::works_in_folder`] is true; others ignore it.
     pub workspace: Option<Workspace>,
+    /// Names of tools that stand in the call's own folder and only note that they were called, for a model of which
+    /// [`Model::runs_stand_ins`] is true; others ignore it. They are letters, digits, `_` and `-`.
+    pub stand_ins: Vec<String>,
 }
 
 impl ChatRequest {
@@ -256,6 +259,7 @@ impl ChatRequest {
             schema: None,
             tools: Vec::new(),
             workspace: None,
+            stand_ins: Vec::new(),
         }
     }
 }
@@ -445,6 +449,12 @@ pub trait Model: Send + Sync + Debug {
 
     /// It performs tasks in a folder of its own, where the skill is a file: it needs [`ChatRequest::workspace`].
     fn works_in_folder(&self) -> bool {
+        false
+    }
+
+    /// It can be given tools that only note that they were called: it takes [`ChatRequest::stand_ins`], and its reply
+    /// tells which were called.
+    fn runs_stand_ins(&self) -> bool {
         false
     }
 

@@ -34,7 +34,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use serde_json::{Map, Value, json};
 use service::Service;
 use sign_in::Tokens;
-use skillopt_domain::config::{AzureAuth, BackendKind};
+use skillopt_domain::config::{AzureAuth, BackendKind, OpenaiApi};
 use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::Sample;
 use skillopt_domain::price::Price;
@@ -53,6 +53,8 @@ pub struct HttpModel {
     address: Address,
     /// What Azure's address holds beyond the base URL.
     api_version: Option<String>,
+    /// The API that a person chose.
+    chosen_api: OpenaiApi,
     secret: Option<Secret>,
     tokens: Option<Arc<Tokens>>,
     headers: HeaderMap,
@@ -115,6 +117,10 @@ impl HttpModel {
                 extra: merged(extra_fields(config.extra_body.as_ref(), role)?, service.fields),
             },
             api_version: (auth != AzureAuth::None).then(|| config.provider.api_version.clone()),
+            chosen_api: match config.backend {
+                BackendKind::OpenaiChat => config.provider.openai_api,
+                _ => OpenaiApi::Auto,
+            },
             client: endpoints.client(address.transport)?,
             limiter: endpoints.limiter(&address, model, secret.as_ref(), size),
             learned: endpoints.learned(&address, model),
@@ -165,6 +171,11 @@ impl Model for HttpModel {
         // What is not set adds nothing, so that what was paid before these were known stays findable.
         if let Some(effort) = self.policy.effort {
             identity["reasoning_effort"] = effort.as_str().into();
+        }
+        match self.chosen_api {
+            OpenaiApi::Auto => {}
+            OpenaiApi::Chat => identity["api"] = "chat".into(),
+            OpenaiApi::Responses => identity["api"] = "responses".into(),
         }
         if let Some(version) = &self.api_version {
             identity["api_version"] = version.as_str().into();

@@ -4,6 +4,7 @@
 mod breaker;
 pub mod cassette;
 mod http;
+mod in_turn;
 mod limiter;
 pub mod mock;
 mod program;
@@ -14,6 +15,7 @@ mod secret;
 mod timer;
 
 pub use http::{Endpoints, HttpModel, HttpModelSetup, SetupError, TokenSource};
+pub use in_turn::{InTurn, Place};
 pub use program::{
     CommandEnd, CommandRun, ProgramModel, ProgramName, ProgramNotFound, ProgramSetup,
     ProgramSetupError, find_program, program_of, run_command,

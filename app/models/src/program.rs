@@ -13,6 +13,7 @@ mod folder;
 mod heard;
 mod helper;
 mod process;
+mod stand_ins;
 mod tree;
 mod version;
 mod workspace;
@@ -188,6 +189,10 @@ impl Model for ProgramModel {
 
     fn works_in_folder(&self) -> bool {
         self.dialect.works_in_folder()
+    }
+
+    fn runs_stand_ins(&self) -> bool {
+        self.dialect.runs_stand_ins()
     }
 
     /// An estimate: half a token for each byte of the prompt and of the files, and the role's limit of tokens, for each

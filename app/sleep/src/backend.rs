@@ -12,7 +12,7 @@ pub use asker::{Asker, CallsAsker, NightJournal, NightSample, Reply, SleepModels
 pub use error::BackendError;
 pub use miner::BackendMiner;
 pub use mock::{HARMFUL_RULE, Mock, RULES, rule_tag, sentence_of};
-pub use modelled::Modelled;
+pub use modelled::{Modelled, TokenLimits};
 pub use order::{
     AnswerEnd, Attempt, Attempted, ContrastPair, Docs, Draw, Judged, Judging, Material, Proposed,
     Reflection, Said, Shown, SlowQuestion, TextQuestion,
@@ -141,6 +141,11 @@ pub trait Backend: Send + Sync + Debug {
     /// # Errors
     /// [`BackendError`]; [`BackendError::Unsupported`] from a simulation.
     async fn mine(&self, question: &TextQuestion<'_>) -> Result<Said, BackendError>;
+
+    /// The words of the last call that failed; empty when none did, or a later call of its role was answered.
+    fn last_error(&self) -> String {
+        String::new()
+    }
 
     /// What all calls cost so far, the judge's among the optimizer's. Unknown is counted, never taken for zero.
     fn spend(&self) -> SpendByRole;

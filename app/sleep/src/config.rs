@@ -10,8 +10,9 @@ mod schema;
 mod tests;
 mod typed;
 
+pub use crate::consolidate::GateMode;
 pub use backend::{BackendName, UnknownBackend};
 pub use environment::{EnvError, Environment};
 pub use load::{ConfigError, ConfigErrors, Override, Problem, Sources, find_file, load};
 pub use schema::{KEYS, Key, Kind};
-pub use typed::{Config, GateMetric, GateMode, Projects, RoleBackend, SplitRule};
+pub use typed::{Config, Projects, RoleBackend, SplitRule};

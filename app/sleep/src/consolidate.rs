@@ -11,7 +11,7 @@ mod partition;
 mod trial;
 
 pub use events::{NightEvent, NightSink, Silent};
-pub use fan_out::{Group, GroupOutcome, GroupSkill, consolidate_groups, group_by_hint};
+pub use fan_out::{Group, GroupOutcome, GroupSkill, consolidate_groups, group_tasks};
 pub use gate::{Comparison, GateRule, Measured, compare};
 pub use options::{GateMode, NightOptions};
 pub use outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
@@ -75,6 +75,7 @@ async fn run(input: &NightInput) -> Result<NightOutcome, NightError> {
         night.evolve(skillopt_domain::night::edit::Target::Memory).await?;
     }
     night.try_carried().await?;
+    night.slow_update().await?;
     night.measure_end().await?;
     night.measure_test().await?;
     Ok(night.finish())

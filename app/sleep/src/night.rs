@@ -116,7 +116,14 @@ fn backend_of(
         }
     };
     watch.spends(Arc::clone(&asker));
-    Arc::new(Modelled::new(asker, plan.prompts.clone(), Arc::clone(evidence)))
+    let modelled = Modelled::new(asker, plan.prompts.clone(), Arc::clone(evidence));
+    let modelled = modelled.with_limits(options::token_limits(&plan.config));
+    // OpenCode gets its stand-ins only where a person asked for them, as in the reference system.
+    let is_opencode = plan.config.target().backend.as_str() == "opencode";
+    match is_opencode && !plan.config.opencode_tool_replay {
+        true => Arc::new(modelled.without_stand_ins()),
+        false => Arc::new(modelled),
+    }
 }
 
 /// Edits have to win.

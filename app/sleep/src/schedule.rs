@@ -7,6 +7,7 @@ mod crontab;
 mod job;
 mod launchd;
 mod listing;
+mod marked;
 mod systemd;
 #[cfg(test)]
 mod tests;

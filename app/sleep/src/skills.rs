@@ -5,7 +5,7 @@ mod name;
 mod roots;
 mod version;
 
-pub use name::{BadSkillName, FoldedName, NameFlaw, SkillName, collisions};
+pub use name::{BadSkillName, FoldedName, NameFlaw, SkillName, collisions, folded};
 pub use roots::{RootPlaces, skill_roots};
 pub use version::PluginVersion;
 
@@ -85,7 +85,7 @@ fn list<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
 /// name; two different files with it are ambiguous. Reads folders, changes nothing.
 #[must_use]
 pub fn resolve_skill(name: &str, roots: &[PathBuf]) -> Resolution {
-    let name = match SkillName::parse(name) {
+    let name = match SkillName::parse(name.trim()) {
         Ok(name) => name,
         Err(err) => return Resolution::Rejected(err.into()),
     };
@@ -115,6 +115,31 @@ pub fn resolve_skill(name: &str, roots: &[PathBuf]) -> Resolution {
             Resolution::Ambiguous(skills)
         }
     }
+}
+
+/// As [`resolve_skill`], for a name that may stand after its plugin's, as in `plugin:skill`: it is looked for in the
+/// roots of that plugin, and in all of them when there is no such plugin.
+#[must_use]
+pub fn resolve_qualified(name: &str, roots: &[PathBuf]) -> Resolution {
+    let name = name.trim();
+    let skill = match SkillName::parse_qualified(name) {
+        Ok(skill) => skill,
+        Err(err) => return Resolution::Rejected(err.into()),
+    };
+    let Some((plugin, _)) = name.split_once(':') else {
+        return resolve_skill(skill.as_str(), roots);
+    };
+    // `<plugin>/skills`, or `<plugin>/<version>/skills`.
+    let folded = FoldedName::of(plugin);
+    let is_of_plugin = |root: &&PathBuf| {
+        root.components()
+            .rev()
+            .skip(1)
+            .take(2)
+            .any(|part| FoldedName::of(&part.as_os_str().to_string_lossy()) == folded)
+    };
+    let own: Vec<PathBuf> = roots.iter().filter(is_of_plugin).cloned().collect();
+    resolve_skill(skill.as_str(), if own.is_empty() { roots } else { &own })
 }
 
 fn find_in(root: &Path, name: &SkillName) -> Vec<Result<FoundSkill, Rejection>> {

@@ -12,8 +12,9 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use crate::skills::{BadSkillName, SkillName, folded};
 pub use manifest::{Manifest, ManifestError, Row};
-pub use names::{BadSkillName, SkillName, folded, folded_path, real_path, safe_live_path};
+pub use names::{folded_path, real_path, safe_live_path};
 pub use nights::{Night, latest, night, nights};
 pub use publish::{Proposal, ProposedDoc, PublishError, Published, publish};
 pub use purge::{Purged, Retention, purge, purge_leftovers};

@@ -46,6 +46,7 @@ async fn dispatch(args: SleepArgs, data_dir: &Path, output: &Output) -> anyhow::
         SleepCommand::Harvest(args) => harvest::run(&args, &env, output),
         SleepCommand::Adopt(args) => decide::adopt(&args, (data_dir, env), output).await,
         SleepCommand::Reject(args) => decide::reject(&args, (data_dir, env), output).await,
+        SleepCommand::Reopen(args) => decide::reopen(&args, (data_dir, env), output).await,
         SleepCommand::Revert(args) => decide::revert(&args, (data_dir, env), output).await,
         SleepCommand::Schedule(args) => schedule::schedule(&args, (data_dir, &env), output).await,
         SleepCommand::Unschedule(args) => {

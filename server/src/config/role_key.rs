@@ -65,7 +65,9 @@ pub fn role_key(
         let home = env
             .bound_to(&source.variable, &found.place)
             .or_else(|| source.addresses.iter().find_map(beside));
-        let is_home = |home: &str| origin_of(home) == origin_of(base_url);
+        // Azure may have several addresses, with commas between them.
+        let is_home =
+            |home: &str| home.split(',').any(|one| origin_of(one.trim()) == origin_of(base_url));
         let goes = match home {
             Some(home) => is_home(home),
             None => source.kind.homes.iter().any(|home| is_home(home)),

@@ -64,7 +64,9 @@ fn may_get_tokens(env: &Environment, address: &str, role: Role) -> bool {
         "AZURE_OPENAI_ENDPOINT".to_owned(),
     ];
     let mut homes = names.iter().filter_map(|name| env.of_process_only(name));
-    is_azure_host(address) || homes.any(|home| origin_of(home) == origin_of(address))
+    let is_there =
+        |home: &str| home.split(',').any(|one| origin_of(one.trim()) == origin_of(address));
+    is_azure_host(address) || homes.any(is_there)
 }
 
 fn of_program(env: &Environment) -> Option<TokenSource> {

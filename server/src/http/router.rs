@@ -75,6 +75,7 @@ fn api() -> OpenApiRouter<AppState> {
         .routes(routes!(sleep::adopt))
         .routes(routes!(sleep::preview))
         .routes(routes!(sleep::reject))
+        .routes(routes!(sleep::reopen))
         .routes(routes!(sleep::revert))
         .routes(routes!(sleep::evidence))
         .routes(routes!(schedules::list, schedules::add))

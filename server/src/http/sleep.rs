@@ -9,14 +9,14 @@ use super::state::{ACTOR, AppState};
 use crate::sleep::{
     AdoptionOrder, DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError,
     Rejection, adopt_keys, beside, foresee, keep, key, night_detail, open_plain, places,
-    preview_keys, reject_night, revert_night, staging_of_row,
+    preview_keys, reject_night, reopen_night, revert_night, staging_of_row,
 };
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skillopt_domain::api::{
-    NightAdoption, NightBegun, NightDetail, NightItem, NightPreview, NightRejection, NightRequest,
-    Page, Problem, SleepPage,
+    NightAdoption, NightBegun, NightDetail, NightItem, NightPreview, NightRejection,
+    NightReopening, NightRequest, Page, Problem, SleepPage,
 };
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::forecast::NightForecast;
@@ -219,6 +219,22 @@ pub(crate) async fn reject(
     let Staged { row, dir, places } = staged(&state, &id).await?;
     let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
     reject_night(&state.hosting, &dir, rejection, &places).await?;
+    told(&state, row).await
+}
+
+/// Lets proposals that were turned down wait for a decision again.
+#[utoipa::path(post, path = "/sleep/nights/{id}/reopen", tag = "sleep", params(("id" = NightId, Path)),
+    request_body = NightReopening,
+    responses((status = 200, body = NightDetail), (status = 400, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn reopen(
+    State(state): State<AppState>,
+    Path(id): Path<NightId>,
+    Json(request): Json<NightReopening>,
+) -> ApiResult<Json<NightDetail>> {
+    let Staged { row, dir, places } = staged(&state, &id).await?;
+    let reopening = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+    reopen_night(&state.hosting, &dir, reopening, &places).await?;
     told(&state, row).await
 }
 

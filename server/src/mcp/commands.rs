@@ -6,6 +6,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// How long a command is likely to take: short ones never wait for long ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// It looks or decides.
+    Short,
+    /// A night, a harvest, a run.
+    Long,
+}
+
 /// One command of our own program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
@@ -15,6 +24,21 @@ pub(crate) struct CommandLine {
     pub(crate) folder: Option<PathBuf>,
     /// How long it may take.
     pub(crate) time_limit: Duration,
+    /// Which others it waits for.
+    pub(crate) length: Length,
+}
+
+impl CommandLine {
+    /// As a person types it into a terminal.
+    pub(crate) fn typed(&self) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@".contains(c);
+        let word = |word: &String| match word.chars().all(is_plain) && !word.is_empty() {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        };
+        let words: Vec<String> = self.arguments.iter().map(word).collect();
+        format!("skillopt {}", words.join(" "))
+    }
 }
 
 /// A command that is over.

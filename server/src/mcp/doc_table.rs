@@ -2,7 +2,7 @@
 
 use super::arguments::{Argument, Kind};
 use super::policy::Policy;
-use super::tools::{Effect, Reach, TOOLS};
+use super::tools::{Effect, Reach, TOOLS, Tool};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ fn tools() -> String {
 fn arguments() -> String {
     let mut out = "| argument | takes | what it is |\n|---|---|---|\n".to_owned();
     let mut seen: Vec<&Argument> = Vec::new();
-    for argument in TOOLS.iter().flat_map(|tool| tool.arguments.iter().copied()) {
+    for argument in TOOLS.iter().flat_map(Tool::arguments) {
         if seen.iter().any(|other| other.about == argument.about) {
             continue;
         }

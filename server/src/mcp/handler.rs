@@ -64,9 +64,10 @@ impl SkillOptMcp {
             return Ok(list_configs(folder.as_deref().unwrap_or(&self.0.folder)));
         }
         let wanted = wanted(tool, given, policy)?;
+        let typed = wanted.line.typed();
         let work = self.0.commands.run(wanted.line, &context.ct);
         let finished = told(context, tool.title, work).await;
-        Ok(answer(&finished, wanted.is_json))
+        Ok(answer(&finished, wanted.is_json, &typed))
     }
 
     async fn all_resources(&self) -> Vec<Resource> {
@@ -194,7 +195,7 @@ fn list_configs(folder: &Path) -> CallToolResult {
             stderr: format!("cannot list configs: {err}"),
         },
     };
-    answer(&finished, true)
+    answer(&finished, true, "find configs")
 }
 
 /// Files are read where they hold up nobody.

@@ -76,7 +76,8 @@ pub(super) fn wanted(
         arguments.push(JSON.flag.to_owned());
     }
     let time_limit = tool.time_limit(policy.limits);
-    Ok(Wanted { line: CommandLine { arguments, folder, time_limit }, is_json })
+    let length = tool.length();
+    Ok(Wanted { line: CommandLine { arguments, folder, time_limit, length }, is_json })
 }
 
 /// Parts of the names of keys that say which program is started, where a model is, which variable holds its key, and
@@ -140,8 +141,7 @@ fn check_names(
         if tool.offered(policy).any(is_known) {
             continue;
         }
-        let is_withheld =
-            *name == AUTO_ADOPT.name && tool.arguments.iter().any(|arg| is_known(arg));
+        let is_withheld = *name == AUTO_ADOPT.name && tool.arguments().any(is_known);
         return Err(if is_withheld {
             BadArguments::AutoAdopt
         } else {

@@ -1,6 +1,6 @@
 //! Commands by the very file that this process runs from: no shell, no search on PATH.
 
-use super::commands::{CommandLine, Commands, Finished};
+use super::commands::{CommandLine, Commands, Finished, Length};
 use async_trait::async_trait;
 use skillopt_models::{CommandEnd, CommandRun, run_command};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Commands at the same time; more of them wait.
+/// Commands of each length at the same time; more of them wait.
 const MOST_AT_ONCE: usize = 4;
 /// A night or a run stores where it is before it ends.
 const GRACE: Duration = Duration::from_secs(10);
@@ -22,7 +22,8 @@ pub(crate) struct OwnProgram {
     first: Vec<String>,
     folder: PathBuf,
     env: Vec<(String, String)>,
-    places: Semaphore,
+    long: Semaphore,
+    short: Semaphore,
     stop: CancellationToken,
     at_work: TaskTracker,
 }
@@ -39,7 +40,8 @@ impl OwnProgram {
             first: vec![format!("--data-dir={}", data_dir.display())],
             folder: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             env: pairs.collect(),
-            places: Semaphore::new(MOST_AT_ONCE),
+            long: Semaphore::new(MOST_AT_ONCE),
+            short: Semaphore::new(MOST_AT_ONCE),
             stop,
             at_work: TaskTracker::new(),
         }
@@ -97,9 +99,13 @@ impl Commands for OwnProgram {
         let _at_work = self.at_work.token();
         // One token for both: a client that cancels, and a server that stops.
         let either = self.stop.child_token();
+        let places = match line.length {
+            Length::Short => &self.short,
+            Length::Long => &self.long,
+        };
         let work = async {
             let place = tokio::select! {
-                place = self.places.acquire() => place,
+                place = places.acquire() => place,
                 () = either.cancelled() => return not_started("the command was cancelled"),
             };
             let _place = place;
@@ -133,6 +139,7 @@ mod tests {
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             folder: None,
             time_limit: Duration::from_secs(60),
+            length: Length::Short,
         }
     }
 
@@ -153,6 +160,26 @@ mod tests {
         let finished = own.run(line(&[]), &CancellationToken::new()).await;
         assert_eq!(finished.exit_code, None);
         assert!(finished.stderr.starts_with("cannot start the command"), "{}", finished.stderr);
+    }
+
+    #[tokio::test]
+    async fn a_short_command_waits_for_no_long_one() {
+        let own = OwnProgram { first: Vec::new(), ..program("/bin/sleep") };
+        let (never, cancel) = (CancellationToken::new(), CancellationToken::new());
+        let long = || CommandLine { length: Length::Long, ..line(&["600"]) };
+        let nights =
+            futures::future::join_all((0..MOST_AT_ONCE + 1).map(|_| own.run(long(), &cancel)));
+        let short = async {
+            // The nights are begun, and one of them waits for a place.
+            tokio::task::yield_now().await;
+            assert_eq!(own.long.available_permits(), 0);
+            let finished = own.run(line(&["0"]), &never).await;
+            cancel.cancel();
+            finished
+        };
+        let (nights, finished) = tokio::join!(nights, short);
+        assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+        assert!(nights.iter().all(|night| night.exit_code.is_none()));
     }
 
     #[tokio::test]

@@ -18,6 +18,9 @@ use tokio::io::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+/// A server that says nothing for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Answers every command alike, and keeps what it was asked.
 #[derive(Debug, Default)]
 struct Fake {
@@ -113,7 +116,8 @@ impl Client {
     }
 
     async fn next(&mut self) -> Value {
-        let line = self.lines.next_line().await.unwrap().expect("a line");
+        let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
+        let line = line.expect("an answer in time").unwrap().expect("a line");
         serde_json::from_str(&line).unwrap()
     }
 

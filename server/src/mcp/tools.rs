@@ -1,6 +1,7 @@
 //! THE table of tools: which command of our program each is, and which arguments belong to it.
 
 use super::arguments::{self as a, Argument};
+use super::commands::Length;
 use super::policy::{Policy, TimeLimits};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub(super) enum Effect {
 pub(super) enum Reach {
     /// Nothing leaves this machine.
     Local,
+    /// What stands in sessions goes to whoever asks, which is an agent with a model of its own.
+    Sessions,
     /// Models are asked, which may cost money.
     Models,
 }
@@ -43,14 +46,32 @@ pub(super) struct Tool {
     pub(super) about: &'static str,
     /// The subcommand of our program. Empty: the server answers by itself.
     pub(super) command: &'static [&'static str],
-    /// All arguments that it has.
-    pub(super) arguments: &'static [&'static Argument],
+    /// All arguments that it has, in groups that tools may share.
+    pub(super) arguments: &'static [&'static [&'static Argument]],
     /// Names of those that must be given.
     pub(super) required: &'static [&'static str],
     pub(super) effect: Effect,
     pub(super) reach: Reach,
     pub(super) patience: Patience,
 }
+
+/// What shapes a night, kept or not.
+static NIGHT: [&Argument; 14] = [
+    &a::PROJECT,
+    &a::SCOPE,
+    &a::SOURCE,
+    &a::BACKEND,
+    &a::MODEL,
+    &a::TARGET_SKILL,
+    &a::SKILL_ROOTS,
+    &a::TASKS_FILE,
+    &a::LOOKBACK,
+    &a::MAX_SESSIONS,
+    &a::MAX_TASKS,
+    &a::EDIT_BUDGET,
+    &a::PREFERENCES,
+    &a::TOOL_REPLAY,
+];
 
 /// All tools.
 pub(super) static TOOLS: [Tool; 14] = [
@@ -59,7 +80,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Status of nights",
         about: "The last night, what waits for a decision, and what was adopted.",
         command: &["sleep", "status"],
-        arguments: &[&a::PROJECT, &a::JSON],
+        arguments: &[&[&a::PROJECT, &a::JSON]],
         required: &[],
         effect: Effect::Reads,
         reach: Reach::Local,
@@ -70,24 +91,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Rehearse a night",
         about: "A night that keeps nothing: no proposal, no state. Models are asked all the same.",
         command: &["sleep", "dry-run"],
-        arguments: &[
-            &a::PROJECT,
-            &a::SCOPE,
-            &a::SOURCE,
-            &a::BACKEND,
-            &a::MODEL,
-            &a::TARGET_SKILL,
-            &a::SKILL_ROOTS,
-            &a::TASKS_FILE,
-            &a::LOOKBACK,
-            &a::MAX_SESSIONS,
-            &a::MAX_TASKS,
-            &a::EDIT_BUDGET,
-            &a::PREFERENCES,
-            &a::TOOL_REPLAY,
-            &a::PROGRESS,
-            &a::JSON,
-        ],
+        arguments: &[&NIGHT, &[&a::PROGRESS, &a::JSON]],
         required: &[],
         effect: Effect::Reads,
         reach: Reach::Models,
@@ -99,25 +103,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         about: "One night: harvest sessions, mine tasks, replay them, gate edits, and lay a proposal aside. No live \
                 file changes before the proposal is adopted.",
         command: &["sleep", "run"],
-        arguments: &[
-            &a::PROJECT,
-            &a::SCOPE,
-            &a::SOURCE,
-            &a::BACKEND,
-            &a::MODEL,
-            &a::TARGET_SKILL,
-            &a::SKILL_ROOTS,
-            &a::TASKS_FILE,
-            &a::LOOKBACK,
-            &a::MAX_SESSIONS,
-            &a::MAX_TASKS,
-            &a::EDIT_BUDGET,
-            &a::PREFERENCES,
-            &a::TOOL_REPLAY,
-            &a::AUTO_ADOPT,
-            &a::PROGRESS,
-            &a::JSON,
-        ],
+        arguments: &[&NIGHT, &[&a::AUTO_ADOPT, &a::PROGRESS, &a::JSON]],
         required: &[],
         effect: Effect::Adds,
         reach: Reach::Models,
@@ -129,7 +115,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         about: "Write the proposal of a night into its live files. Only when the person has seen the difference \
                 (sleep_diff) and says so.",
         command: &["sleep", "adopt"],
-        arguments: &[
+        arguments: &[&[
             &a::PROJECT,
             &a::STAGING,
             &a::SKILLS,
@@ -137,8 +123,10 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::LEGACY,
             &a::ONLY,
             &a::EDITS,
+            &a::TARGET_SKILL,
+            &a::SKILL_ROOTS,
             &a::JSON,
-        ],
+        ]],
         required: &[],
         effect: Effect::Changes,
         reach: Reach::Local,
@@ -149,7 +137,14 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Reject a proposal",
         about: "Turn the proposal of a night down, with a reason.",
         command: &["sleep", "reject"],
-        arguments: &[&a::PROJECT, &a::STAGING, &a::REASON, &a::JSON],
+        arguments: &[&[
+            &a::PROJECT,
+            &a::STAGING,
+            &a::REASON,
+            &a::TARGET_SKILL,
+            &a::SKILL_ROOTS,
+            &a::JSON,
+        ]],
         required: &["reason"],
         effect: Effect::Adds,
         reach: Reach::Local,
@@ -160,7 +155,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Revert an adoption",
         about: "Put back what an adoption replaced.",
         command: &["sleep", "revert"],
-        arguments: &[&a::PROJECT, &a::STAGING, &a::JSON],
+        arguments: &[&[&a::PROJECT, &a::STAGING, &a::TARGET_SKILL, &a::SKILL_ROOTS, &a::JSON]],
         required: &[],
         effect: Effect::Changes,
         reach: Reach::Local,
@@ -171,7 +166,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Show a proposal",
         about: "What a night would change, as a unified diff.",
         command: &["sleep", "diff"],
-        arguments: &[&a::PROJECT, &a::STAGING, &a::JSON],
+        arguments: &[&[&a::PROJECT, &a::STAGING, &a::JSON]],
         required: &[],
         effect: Effect::Reads,
         reach: Reach::Local,
@@ -182,7 +177,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "List nights",
         about: "All nights of the project, newest first.",
         command: &["sleep", "nights"],
-        arguments: &[&a::PROJECT, &a::JSON],
+        arguments: &[&[&a::PROJECT, &a::JSON]],
         required: &[],
         effect: Effect::Reads,
         reach: Reach::Local,
@@ -193,7 +188,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Look at sessions",
         about: "Sessions and the tasks in them, secrets masked, without any model call.",
         command: &["sleep", "harvest"],
-        arguments: &[
+        arguments: &[&[
             &a::PROJECT,
             &a::SCOPE,
             &a::SOURCE,
@@ -205,10 +200,10 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::PREVIEW,
             &a::PROGRESS,
             &a::JSON,
-        ],
+        ]],
         required: &[],
         effect: Effect::Reads,
-        reach: Reach::Local,
+        reach: Reach::Sessions,
         patience: Patience::Night,
     },
     Tool {
@@ -216,7 +211,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Schedule nights",
         about: "Run a night every day, by the scheduler of this system or while `skillopt serve` runs, with the options given here.",
         command: &["sleep", "schedule"],
-        arguments: &[
+        arguments: &[&[
             &a::PROJECT,
             &a::SCOPE,
             &a::SOURCE,
@@ -235,7 +230,7 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::MINUTE,
             &a::SCHEDULER,
             &a::JSON,
-        ],
+        ]],
         required: &[],
         effect: Effect::Changes,
         reach: Reach::Local,
@@ -246,7 +241,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Unschedule nights",
         about: "Take the schedule of this project away.",
         command: &["sleep", "unschedule"],
-        arguments: &[&a::PROJECT, &a::SCHEDULER, &a::JSON],
+        arguments: &[&[&a::PROJECT, &a::SCHEDULER, &a::JSON]],
         required: &[],
         effect: Effect::Changes,
         reach: Reach::Local,
@@ -257,7 +252,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "List configs",
         about: "The YAML configs below the folder `configs` of a project.",
         command: &[],
-        arguments: &[&a::WORK_FOLDER],
+        arguments: &[&[&a::WORK_FOLDER]],
         required: &[],
         effect: Effect::Reads,
         reach: Reach::Local,
@@ -268,7 +263,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Train a skill",
         about: "One training run. May ask models many times and take hours; `dry_run` tells the most that it can cost.",
         command: &["train"],
-        arguments: &[
+        arguments: &[&[
             &a::WORK_FOLDER,
             &a::CONFIG,
             &a::RUN_NAME,
@@ -281,7 +276,7 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::DRY_RUN,
             &a::FRESH,
             &a::JSON,
-        ],
+        ]],
         required: &["config"],
         effect: Effect::Adds,
         reach: Reach::Models,
@@ -292,7 +287,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         title: "Score a skill",
         about: "Scores a skill on one split; changes nothing.",
         command: &["eval"],
-        arguments: &[
+        arguments: &[&[
             &a::WORK_FOLDER,
             &a::CONFIG,
             &a::SKILL,
@@ -301,7 +296,7 @@ pub(super) static TOOLS: [Tool; 14] = [
             &a::REPEATS,
             &a::FRESH,
             &a::JSON,
-        ],
+        ]],
         required: &["config", "skill"],
         effect: Effect::Reads,
         reach: Reach::Models,
@@ -315,16 +310,28 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
+    /// All arguments that it has.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = &'static Argument> {
+        self.arguments.iter().copied().flatten().copied()
+    }
+
     /// Its arguments where this policy holds.
     pub(super) fn offered(&self, policy: &Policy) -> impl Iterator<Item = &'static Argument> {
         let auto_adopt = policy.auto_adopt;
-        let arguments = self.arguments.iter().copied();
-        arguments.filter(move |argument| auto_adopt || argument.name != a::AUTO_ADOPT.name)
+        self.arguments().filter(move |argument| auto_adopt || argument.name != a::AUTO_ADOPT.name)
     }
 
     /// Whether an argument must be given where this policy holds.
     pub(super) fn requires(&self, name: &str, policy: &Policy) -> bool {
         self.required.contains(&name) || (policy.needs_project && name == a::PROJECT.name)
+    }
+
+    /// It may take long, so that it waits with others of its kind and holds up no short one.
+    pub(super) fn length(&self) -> Length {
+        match self.patience {
+            Patience::Short => Length::Short,
+            Patience::Night | Patience::Run => Length::Long,
+        }
     }
 
     /// How long a call may take.

@@ -8,7 +8,7 @@ use crate::sleep::beside;
 use skillopt_domain::api::{DerivedDocument, EditChoice};
 use skillopt_sleep::adopt::{
     AdoptError, Adoption, Derived, Places, Receipt, Reverted, Selection, adopt, recover, reject,
-    revert,
+    reopen, revert,
 };
 use skillopt_sleep::stage::{Manifest, Role, SkillName};
 use skillopt_store::AuditRow;
@@ -171,10 +171,10 @@ fn selections(roles: &[Role]) -> Vec<Selection> {
     managed.into_iter().chain(skills).collect()
 }
 
-/// A person's no.
+/// A person's no, or the end of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rejection<'a> {
-    /// Documents by name; all that are not adopted when there are none.
+    /// Documents by name; all that it can be about when there are none.
     pub(crate) keys: &'a [String],
     /// Why.
     pub(crate) reason: &'a str,
@@ -207,6 +207,35 @@ pub(crate) async fn reject_night(
     }
     keep_folder(hosting, dir).await;
     Ok(())
+}
+
+/// Opens proposals again that were turned down; gives the documents that were. An adoption that was interrupted is taken
+/// back first.
+///
+/// # Errors
+/// [`AdoptError`]; nothing is noted then.
+pub(crate) async fn reopen_night(
+    hosting: &Hosting,
+    dir: &Path,
+    reopening: Rejection<'_>,
+    places: &Places,
+) -> Result<Vec<String>, AdoptError> {
+    let at_ms = hosting.clock().now_ms();
+    let roles = roles_of(reopening.keys)?;
+    let (folder, places) = (dir.to_owned(), places.clone());
+    let (why, who) = (reopening.reason.to_owned(), reopening.actor.to_owned());
+    let made = beside(move || {
+        recover(&folder, &places)?;
+        reopen(&folder, &roles, &why, &who, at_ms)
+    })
+    .await?;
+    let keys: Vec<String> = made.into_iter().map(|decision| decision.target).collect();
+    if !keys.is_empty() {
+        let detail = format!("{}: {}", keys.join(", "), reopening.reason);
+        note(hosting, "reopen_night", reopening.actor, dir, detail).await;
+    }
+    keep_folder(hosting, dir).await;
+    Ok(keys)
 }
 
 /// Puts everything back that a night's adoption replaced.

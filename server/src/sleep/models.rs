@@ -3,12 +3,13 @@
 use super::order::NightSetup;
 use crate::config::{BadConfig, Sources, check_but_prices, flag, load, run_config};
 use crate::host::Hosting;
-use skillopt_domain::config::{Limits, RunConfig, Setting};
+use skillopt_domain::config::{Limits, Setting};
 use skillopt_domain::spend::Role;
 use skillopt_engine::meter::{Meter, Prior};
 use skillopt_engine::ports::Model;
+use skillopt_models::{InTurn, Place as InTurnPlace};
 use skillopt_sleep::backend::SleepModels;
-use skillopt_sleep::config::{BackendName, Config, RoleBackend};
+use skillopt_sleep::config::{BackendName, Config, Environment, RoleBackend};
 use skillopt_sleep::handoff::{Handoff, HandoffModel};
 use skillopt_sleep::night::Answerers;
 use skillopt_sleep::redact::redact;
@@ -68,21 +69,15 @@ pub(super) async fn models_of(
         return Err(mixed());
     }
     let [target, optimizer, judge] = &roles;
-    let pair = run_config_of(hosting, setup, (target, optimizer), cfg_options).await?;
-    let model = |config: &RunConfig, role| {
-        hosting.night_model(config, role).map_err(|problem| BadConfig(vec![problem]))
-    };
-    let own_judge = match judge == optimizer {
-        true => None,
-        false => {
-            let config = run_config_of(hosting, setup, (target, judge), cfg_options).await?;
-            Some(model(&config, Role::Optimizer)?)
-        }
-    };
+    let builder = Builder { hosting, config: &setup.config, cfg_options };
+    let pair = (target, optimizer);
     Ok(SleepModels {
-        target: model(&pair, Role::Target)?,
-        optimizer: model(&pair, Role::Optimizer)?,
-        judge: own_judge,
+        target: builder.model(pair, Role::Target).await?,
+        optimizer: builder.model(pair, Role::Optimizer).await?,
+        judge: match judge == optimizer {
+            true => None,
+            false => Some(builder.model((target, judge), Role::Optimizer).await?),
+        },
     })
 }
 
@@ -104,32 +99,106 @@ fn mixed() -> BadConfig {
     }])
 }
 
-/// The config of a run with these two models; everything else of it is as the environment and `--cfg-options` say.
-async fn run_config_of(
-    hosting: &Hosting,
-    setup: &NightSetup,
-    (target, optimizer): (&RoleBackend, &RoleBackend),
-    cfg_options: &[Setting],
-) -> Result<RunConfig, BadConfig> {
-    // A run needs a data set; a night brings its own tasks, and none is read from here.
-    let mut flags = vec![flag("env.split_dir", "night", ".")];
-    flags.extend(settings_of("target", target));
-    flags.extend(settings_of("optimizer", optimizer));
-    flags.extend(paths_of(&setup.config));
-    flags.extend_from_slice(cfg_options);
-    let sources = Sources { file: None, env: hosting.environment(), flags: &flags };
-    let resolved = load(sources)?;
-    check_but_prices(&resolved)?;
-    run_config(&hosting.priced(&resolved).await)
+/// Makes the models of a night from configs of runs.
+struct Builder<'a> {
+    hosting: &'a Hosting,
+    config: &'a Config,
+    cfg_options: &'a [Setting],
 }
 
-fn settings_of(role: &str, asked: &RoleBackend) -> Vec<Setting> {
+/// Target and optimizer, as they are asked for.
+type Pair<'a> = (&'a RoleBackend, &'a RoleBackend);
+
+impl Builder<'_> {
+    /// The model of a role. Azure at several addresses is asked in turn.
+    async fn model(&self, pair: Pair<'_>, role: Role) -> Result<Arc<dyn Model>, BadConfig> {
+        let asked = if role == Role::Target { pair.0 } else { pair.1 };
+        let endpoints = self.config.azure_endpoints();
+        if !is_azure(asked.backend) || endpoints.len() < 2 {
+            return self.single(pair, role, &[]).await;
+        }
+        let mut places = Vec::new();
+        for endpoint in endpoints {
+            let key = format!("model.{role}_azure_openai_endpoint");
+            let at = flag(&key, "azure_endpoint", endpoint);
+            let once = flag("model.max_retries", "azure_endpoint", "0");
+            places.push(InTurnPlace {
+                quick: self.single(pair, role, &[at.clone(), once]).await?,
+                patient: self.single(pair, role, &[at]).await?,
+            });
+        }
+        let in_turn = InTurn::new(places).expect("there are two addresses at least");
+        Ok(Arc::new(in_turn))
+    }
+
+    async fn single(
+        &self,
+        pair: Pair<'_>,
+        role: Role,
+        more: &[Setting],
+    ) -> Result<Arc<dyn Model>, BadConfig> {
+        let flags = flags_of(self.config, pair, self.cfg_options, more);
+        let sources = Sources { file: None, env: self.hosting.environment(), flags: &flags };
+        let resolved = load(sources)?;
+        check_but_prices(&resolved)?;
+        let config = run_config(&self.hosting.priced(&resolved).await)?;
+        self.hosting.night_model(&config, role).map_err(|problem| BadConfig(vec![problem]))
+    }
+}
+
+/// What a night says of the config of a run with these two models; everything else of it is as the environment and
+/// `--cfg-options` say.
+fn flags_of(
+    config: &Config,
+    (target, optimizer): Pair<'_>,
+    cfg_options: &[Setting],
+    more: &[Setting],
+) -> Vec<Setting> {
+    // A run needs a data set; a night brings its own tasks, and none is read from here.
+    let mut flags = vec![flag("env.split_dir", "night", ".")];
+    flags.extend(settings_of(Role::Target, target, &config.env));
+    flags.extend(settings_of(Role::Optimizer, optimizer, &config.env));
+    flags.extend(paths_of(config));
+    flags.extend_from_slice(cfg_options);
+    flags.extend_from_slice(more);
+    flags
+}
+
+fn settings_of(role: Role, asked: &RoleBackend, env: &Environment) -> Vec<Setting> {
     let place = format!("{role} of the night");
-    let mut settings = vec![flag(&format!("model.{role}_backend"), &place, kind_of(asked.backend))];
+    let set = |key: &str, value: &str| flag(&format!("model.{role}{key}"), &place, value);
+    let mut settings = vec![set("_backend", kind_of(asked.backend))];
     if !asked.model.is_empty() {
-        settings.push(flag(&format!("model.{role}"), &place, &asked.model));
+        settings.push(set("", &asked.model));
+    }
+    if asked.backend.as_str() == "azure_responses" {
+        settings.push(set("_openai_api", "responses"));
+    }
+    if takes_chat_variables(asked.backend) {
+        let limit = match role {
+            Role::Target => "env.max_completion_tokens",
+            Role::Optimizer => "model.optimizer_max_completion_tokens",
+        };
+        let tokens = env
+            .compat_max_tokens
+            .map(|tokens| flag(limit, "SKILLOPT_SLEEP_COMPAT_MAX_TOKENS", &tokens.to_string()));
+        settings.extend(tokens);
+        if !env.chat_extra_body.is_empty() {
+            let body = serde_json::Value::Object(env.chat_extra_body.clone()).to_string();
+            let key = format!("model.{role}_extra_body");
+            settings.push(flag(&key, "SKILLOPT_SLEEP_CHAT_EXTRA_BODY", &body));
+        }
     }
     settings
+}
+
+fn is_azure(backend: BackendName) -> bool {
+    matches!(backend.as_str(), "azure_openai" | "azure_responses")
+}
+
+/// Servers that speak OpenAI's chat completions.
+fn takes_chat_variables(backend: BackendName) -> bool {
+    matches!(backend.as_str(), "openai_compatible" | "openai_chat" | "azure_openai")
 }
 
 /// The backend of runs behind a name of nights.
@@ -157,16 +226,20 @@ fn paths_of(config: &Config) -> Vec<Setting> {
     let mut settings: Vec<Setting> = given
         .map(|(key, path)| flag(key, "path of the night", &path.display().to_string()))
         .collect();
-    if let Some(path) = &config.env.copilot_path {
-        settings.push(flag("model.copilot_exec_path", "variable", &path.display().to_string()));
-    }
-    if !config.azure_endpoint.is_empty() {
-        settings.push(flag(
-            "model.azure_openai_endpoint",
-            "azure_endpoint",
-            &config.azure_endpoint,
-        ));
-    }
+    let mut set = |key: &str, place: &str, value: Option<String>| {
+        settings.extend(value.map(|value| flag(key, place, &value)));
+    };
+    let env = &config.env;
+    let shown = |path: &PathBuf| path.display().to_string();
+    let copilot = env.copilot_path.as_ref().map(shown);
+    set("model.copilot_exec_path", "SKILLOPT_SLEEP_COPILOT_PATH", copilot);
+    // With the full environment, Copilot has its own home, whatever else is said.
+    let home = env.copilot_home.as_ref().filter(|_| !env.copilot_full_env).map(shown);
+    set("model.copilot_exec_home", "SKILLOPT_SLEEP_COPILOT_HOME", home);
+    let tools = env.copilot_available_tools.clone();
+    set("model.copilot_exec_stand_in_tools", "COPILOT_AVAILABLE_TOOLS", tools);
+    let endpoint = config.azure_endpoints().first().map(|address| (*address).to_owned());
+    set("model.azure_openai_endpoint", "azure_endpoint", endpoint);
     settings
 }
 
@@ -190,3 +263,6 @@ pub(super) fn limits(config: &Config) -> Limits {
         error_share: 0.25,
     }
 }
+
+#[cfg(test)]
+mod tests;

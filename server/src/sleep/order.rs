@@ -1,6 +1,7 @@
 //! What a person asks of a night: flags or a form, put together with the config file and the environment.
 //! The one place of nights that reads the environment.
 
+use super::homes::{self, Machine, System};
 use crate::config::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,7 +113,10 @@ pub(crate) enum OrderError {
         reason: std::io::Error,
     },
     /// Nobody knows the home folder.
-    #[error("set HOME: it is where transcripts and the state of nights are")]
+    #[error(
+        "set {}: it is where transcripts and the state of nights are",
+        homes::home_variable(System::HERE)
+    )]
     NoHome,
     /// A prompt of one's own.
     #[error("{0}")]
@@ -125,7 +129,7 @@ pub(crate) enum OrderError {
 impl NightSetup {
     /// Reads config, environment and prompts.
     pub(crate) fn read(order: &NightOrder, env: &Environment) -> Result<Self, OrderError> {
-        let home = env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let home = homes::home(System::HERE, &|name| env.get(name).map(str::to_owned));
         let home = home.ok_or(OrderError::NoHome)?;
         let asked = order.project.clone().unwrap_or_else(|| PathBuf::from("."));
         let project = asked
@@ -219,22 +223,12 @@ pub(crate) fn harvest_options(
 fn homes(setup: &NightSetup, env: &Environment) -> Homes {
     let config = &setup.config;
     let given = |path: &Path| Some(path.to_owned()).filter(|path| !path.as_os_str().is_empty());
-    let config_home = env
-        .get("XDG_CONFIG_HOME")
-        .filter(|path| !path.is_empty())
-        .map_or_else(|| setup.home.join(".config"), PathBuf::from);
-    let data_home = env
-        .get("XDG_DATA_HOME")
-        .filter(|path| !path.is_empty())
-        .map_or_else(|| setup.home.join(".local/share"), PathBuf::from);
+    let get = |name: &str| env.get(name).map(str::to_owned);
+    let machine = Machine { system: System::HERE, home: &setup.home, get: &get };
     let vscode_storage = given(&config.vscode_workspace_storage)
-        .map_or_else(|| vscode_folders(&setup.home, &config_home), |folder| vec![folder]);
+        .map_or_else(|| machine.vscode_storage(), |folder| vec![folder]);
     let opencode = given(&config.opencode_db)
-        .or_else(|| {
-            config.env.opencode_db.as_ref().map(|name| data_home.join("opencode").join(name))
-        })
-        .unwrap_or_else(|| data_home.join("opencode/opencode.db"));
-    let separator = if cfg!(windows) { ';' } else { ':' };
+        .or_else(|| machine.opencode_db(config.env.opencode_db.as_deref()));
     let workspaces = env.get("SKILLOPT_DEVIN_WORKSPACES").unwrap_or_default();
     Homes {
         claude: given(&config.claude_home),
@@ -244,26 +238,17 @@ fn homes(setup: &NightSetup, env: &Environment) -> Homes {
             .or_else(|| Some(setup.home.join(".copilot/session-store.db"))),
         cursor: given(&config.cursor_home),
         pi: given(&config.pi_home),
-        opencode: Some(opencode).filter(|path| path.as_os_str() != ":memory:"),
-        devin_transcripts: Some(data_home.join("devin/cli/transcripts")),
+        opencode: opencode.filter(|path| path.as_os_str() != ":memory:"),
+        devin_transcripts: Some(machine.devin_transcripts()),
         agent_memory: Some(setup.home.join(".agentmemory/standalone.json")),
         devin_workspaces: match workspaces {
             "" => vec![setup.project()],
             list => {
-                list.split(separator).filter(|path| !path.is_empty()).map(str::to_owned).collect()
+                let parts = list.split(System::HERE.separator());
+                parts.filter(|path| !path.is_empty()).map(str::to_owned).collect()
             }
         },
     }
-}
-
-/// Where VS Code and its preview keep the storage of workspaces.
-fn vscode_folders(home: &Path, config_home: &Path) -> Vec<PathBuf> {
-    let base = if cfg!(target_os = "macos") {
-        home.join("Library/Application Support")
-    } else {
-        config_home.to_owned()
-    };
-    ["Code", "Code - Insiders"].map(|name| base.join(name).join("User/workspaceStorage")).to_vec()
 }
 
 /// What the machine gives to adoptions.

@@ -116,6 +116,72 @@ async fn every_program_works_in_an_empty_folder_of_its_own_that_vanishes() {
 }
 
 #[tokio::test]
+async fn stand_ins_are_programs_that_note_their_calls_and_no_other_command_is_allowed() {
+    for kind in [
+        BackendKind::ClaudeChat,
+        BackendKind::CodexExec,
+        BackendKind::CopilotChat,
+        BackendKind::CopilotExec,
+    ] {
+        let scene =
+            Scene::new(&json!({"answer": "<answer>42</answer>", "runs": ["./tools/search"]}));
+        let model = scene.model(kind, Role::Target);
+        assert!(model.runs_stand_ins(), "{kind:?}");
+        let mut asked = request(&model, "What?");
+        asked.stand_ins = ["search", "never", "$(x)"].map(str::to_owned).to_vec();
+        let reply = chat(&model, &asked, &CancellationToken::new()).await.expect("an answer");
+        let called: Vec<&str> = reply.tool_calls.iter().map(|call| call.name.as_str()).collect();
+        assert_eq!((called, reply.text.as_str()), (vec!["search"], "<answer>42</answer>"));
+        let seen = &scene.seen()[0];
+        let files = seen["files"].as_object().expect("files");
+        let tools: Vec<&String> = files.keys().filter(|name| name.starts_with("tools")).collect();
+        assert_eq!(tools, ["tools/never", "tools/search"], "{kind:?}");
+        let prompt = seen["prompt"].as_str().expect("a prompt");
+        assert!(prompt.contains("`./tools/search`, `./tools/never`"), "{kind:?}: {prompt}");
+        let said = arguments(seen).join(" ");
+        match program(kind) {
+            "claude" => {
+                assert_eq!(behind(seen, "--tools"), Some("Bash"));
+                let allowed = "Bash(./tools/search:*),Bash(./tools/never:*)";
+                assert_eq!(behind(seen, "--allowedTools"), Some(allowed));
+            }
+            "codex" => assert_eq!(behind(seen, "--sandbox"), Some("workspace-write")),
+            _ => {
+                assert!(said.contains("--allow-tool=shell(./tools/search:*)"), "{said}");
+                assert!(said.contains("bash") && !said.contains("--allow-all-tools"), "{said}");
+            }
+        }
+        assert!(!folder_of(seen).exists(), "it vanishes with the call");
+    }
+}
+
+#[tokio::test]
+async fn stand_ins_of_opencode_are_scripts_of_the_call_and_everything_else_is_denied() {
+    let script = json!({"answer": "<answer>42</answer>", "calls": "skillopt_stand_in_search"});
+    let scene = Scene::new(&script);
+    let model = scene.model(BackendKind::OpencodeChat, Role::Target);
+    let mut asked = request(&model, "What?");
+    asked.stand_ins = vec!["search".to_owned()];
+    let reply = chat(&model, &asked, &CancellationToken::new()).await.expect("an answer");
+    let called: Vec<&str> = reply.tool_calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!((called, reply.text.as_str()), (vec!["search"], "<answer>42</answer>"));
+    let seen = &scene.seen()[0];
+    let scripts: Vec<&String> = seen["settings"].as_object().expect("settings").keys().collect();
+    assert_eq!(scripts, ["tools/skillopt_stand_in_search.js"]);
+    let of_env = |name: &str| -> Value {
+        serde_json::from_str(seen["env"][name].as_str().expect("a variable")).expect("JSON")
+    };
+    let permission = json!({"*": "deny", "skillopt_stand_in_search": "allow"});
+    assert_eq!(of_env("OPENCODE_PERMISSION"), permission);
+    let agent = &of_env("OPENCODE_CONFIG_CONTENT")["agent"]["skillopt-chat"];
+    assert_eq!(agent["tools"], json!({"*": false, "skillopt_stand_in_search": true}));
+    ask(&model, "What?").await.expect("an answer");
+    let plain = &scene.seen()[1];
+    assert!(plain["env"]["OPENCODE_CONFIG_DIR"].is_null(), "nothing without stand-ins");
+    assert!(plain["env"]["OPENCODE_PERMISSION"].as_str().is_some_and(|it| it == r#"{"*":"deny"}"#));
+}
+
+#[tokio::test]
 async fn no_program_sees_keys_of_others_and_each_sees_that_it_is_called_by_us() {
     const OWN: [(&str, &[&str]); 6] = [
         ("claude", &["ANTHROPIC_API_KEY"]),

@@ -61,8 +61,6 @@ fn grammar(program: &str) -> Grammar {
                 "--disable-builtin-mcps",
                 "--no-custom-instructions",
                 "--allow-all-tools",
-                "--available-tools=",
-                "--available-tools=view,glob,grep",
             ],
             words: &[],
         },
@@ -88,6 +86,11 @@ fn grammar(program: &str) -> Grammar {
     }
 }
 
+/// Lists stand behind a `=`.
+fn is_of_copilot(word: &str) -> bool {
+    ["--available-tools=", "--allow-tool="].iter().any(|flag| word.starts_with(flag))
+}
+
 /// Reads the arguments; the first one that the program does not know is the error.
 pub(crate) fn parse(program: &str, arguments: &[String]) -> Result<Flags, String> {
     let Grammar { with_value, alone, words } = grammar(program);
@@ -97,6 +100,9 @@ pub(crate) fn parse(program: &str, arguments: &[String]) -> Result<Flags, String
         if with_value.contains(&word.as_str()) {
             let value = rest.next().ok_or_else(|| word.clone())?;
             flags.insert(word.clone(), value.clone());
+        } else if program == "copilot" && is_of_copilot(word) {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            flags.insert(name.to_owned(), value.to_owned());
         } else if alone.contains(&word.as_str()) || words.contains(&word.as_str()) {
             flags.insert(word.clone(), String::new());
         } else {

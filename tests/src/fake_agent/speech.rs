@@ -87,6 +87,15 @@ impl Speech {
         }
     }
 
+    /// A call of a tool of its own, which only OpenCode has.
+    pub(crate) fn say_call(self, tool: &str) {
+        if self == Self::Opencode {
+            let state = json!({"status": "completed", "input": {}, "output": "noted"});
+            let part = json!({"type": "tool", "callID": "c1", "tool": tool, "state": state});
+            say(&json!({"type": "tool_use", "sessionID": "s", "part": part}).to_string());
+        }
+    }
+
     /// The answer with its tokens: 120 read, 40 of them from a cache, and 15 written.
     pub(crate) fn say_answer(self, answer: &str) {
         let events = match self {

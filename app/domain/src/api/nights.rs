@@ -329,3 +329,16 @@ pub struct NightRejection {
     #[serde(default)]
     pub keys: Vec<String>,
 }
+
+/// `POST /sleep/nights/{id}/reopen`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NightReopening {
+    /// Why; may be left out.
+    #[serde(default)]
+    pub reason: String,
+    /// Documents by [`NightProposal::key`]; all that were turned down when it is empty.
+    #[serde(default)]
+    pub keys: Vec<String>,
+}

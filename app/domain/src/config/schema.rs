@@ -123,6 +123,7 @@ const TIMEOUT: KeyKind = Float { min: 0.1, max: 86_400.0 };
 const EFFORTS: KeyKind = Choice { options: &backend::EFFORT_WORDS };
 const AZURE_AUTH: KeyKind =
     Choice { options: &["openai", "api_key", "azure_cli", "managed_identity"] };
+const OPENAI_API: KeyKind = Choice { options: &["chat", "responses"] };
 const THINKING: KeyKind = Choice { options: &["server_default", "enabled", "disabled"] };
 const MINIMAX_REGIONS: KeyKind = Choice { options: &["global_en", "cn_zh"] };
 const PRICE: KeyKind = Float { min: 0.0, max: 100_000.0 };

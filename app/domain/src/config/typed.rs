@@ -6,7 +6,7 @@ mod provider;
 
 pub use agents::{Agents, Claude, Codex, Copilot, Cursor};
 pub use model::{ModelRole, TokenLimitParam};
-pub use provider::{AzureAuth, Provider, Thinking, is_azure_host};
+pub use provider::{AzureAuth, OpenaiApi, Provider, Thinking, is_azure_host};
 
 use super::backend::{BackendKind, Effort};
 use super::modes::{

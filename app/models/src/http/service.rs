@@ -6,7 +6,7 @@ use super::dialect::Api;
 use crate::secret::Secret;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
-use skillopt_domain::config::{AzureAuth, BackendKind, Effort, ModelRole, Thinking};
+use skillopt_domain::config::{AzureAuth, BackendKind, Effort, ModelRole, OpenaiApi, Thinking};
 
 /// The service behind a role's backend.
 #[derive(Clone, Debug)]
@@ -70,7 +70,11 @@ impl Service {
     }
 
     fn openai(config: &ModelRole, compatible: Self) -> Self {
-        let api = if needs_responses(&config.model) { Api::Responses } else { Api::Chat };
+        let api = match config.provider.openai_api {
+            OpenaiApi::Auto if needs_responses(&config.model) => Api::Responses,
+            OpenaiApi::Auto | OpenaiApi::Chat => Api::Chat,
+            OpenaiApi::Responses => Api::Responses,
+        };
         let highest_effort = Effort::Xhigh;
         match config.provider.azure_auth {
             AzureAuth::None => Self { api, highest_effort, ..compatible },

@@ -8,6 +8,7 @@ use super::folder::Folder;
 use super::heard::Heard;
 use super::helper::is_passing;
 use super::process::{self, End, Launch};
+use super::stand_ins;
 use super::tree::GRACE;
 use crate::limiter::Patience;
 use crate::refusal::is_refusal;
@@ -143,13 +144,15 @@ impl<'a> Call<'a> {
             again: self.empty_answers > 0,
             effort: self.request.effort.or(model.role_effort),
         };
-        let Spoken { arguments, input, calls_tools } = model.dialect.speak(&order).map_err(here)?;
+        let Spoken { arguments, input, calls_tools, env } =
+            model.dialect.speak(&order).map_err(here)?;
+        let env = with(&model.env.pairs, env);
         let purpose = self.request.purpose.as_str();
         let mark = format!("{}/{}/{purpose}", folder.name(), model.role);
         let launch = Launch {
             program: &model.program,
             arguments: &arguments,
-            env: &model.env.pairs,
+            env: &env,
             mark: (VARIABLE, &mark),
             folder: folder.work(),
             input,
@@ -159,6 +162,7 @@ impl<'a> Call<'a> {
         let mut heard = Heard::default();
         let ended = process::run(launch, self.cancel, |line| hear(model, line, &mut heard)).await;
         let ended = ended.map_err(|err| self.not_started(&err))?;
+        heard.called.extend(stand_ins::called(&folder, &self.request.stand_ins));
         self.judge(ended.end, &ended.stderr, heard, calls_tools)
     }
 
@@ -173,7 +177,8 @@ impl<'a> Call<'a> {
         let failure = self.failure_of(end, stderr, &heard);
         let answer = Answer::of(heard, calls_tools);
         let failure = failure.or_else(|| {
-            let is_empty = answer.text.trim().is_empty() && answer.tool_calls.is_empty();
+            let asks = calls_tools && !answer.tool_calls.is_empty();
+            let is_empty = answer.text.trim().is_empty() && !asks;
             let message = "it ended well, and without an answer";
             is_empty.then(|| Failure::new(ModelErrorKind::Empty, Again::Amended, message))
         });
@@ -316,8 +321,11 @@ struct Answer {
 impl Answer {
     fn of(mut heard: Heard, calls_tools: bool) -> Self {
         let said = std::mem::take(&mut heard.answer);
-        let (text, tool_calls) =
+        let (text, mut tool_calls) =
             if calls_tools { read_tool_calls(&said) } else { (said, Vec::new()) };
+        tool_calls.extend((1..).zip(std::mem::take(&mut heard.called)).map(|(at, name)| {
+            ToolCall { id: format!("stand_in_{at}"), name, arguments: "{}".to_owned() }
+        }));
         Self { text, tool_calls, heard }
     }
 }
@@ -333,6 +341,15 @@ impl Failure {
             self
         }
     }
+}
+
+/// The environment of a call: what the program always gets, and what this call gets instead.
+fn with(always: &[(String, String)], own: Vec<(&'static str, String)>) -> Vec<(String, String)> {
+    let is_own = |name: &str| own.iter().any(|(known, _)| *known == name);
+    let mut env: Vec<(String, String)> =
+        always.iter().filter(|(name, _)| !is_own(name)).cloned().collect();
+    env.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    env
 }
 
 fn hear(model: &ProgramModel, line: &[u8], heard: &mut Heard) {

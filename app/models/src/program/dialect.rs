@@ -37,6 +37,8 @@ pub(super) struct Spoken {
     pub(super) input: String,
     /// The reply holds calls of tools in our form.
     pub(super) calls_tools: bool,
+    /// Variables of this call alone; they win over those that the program always gets.
+    pub(super) env: Vec<(&'static str, String)>,
 }
 
 impl Spoken {
@@ -62,6 +64,11 @@ pub(super) trait Dialect: Send + Sync + Debug {
 
     /// It performs tasks that stand in files.
     fn works_in_folder(&self) -> bool {
+        false
+    }
+
+    /// It can be given tools that only note that they were called.
+    fn runs_stand_ins(&self) -> bool {
         false
     }
 

@@ -41,6 +41,18 @@ impl Folder {
         Ok(path.to_string_lossy().into_owned())
     }
 
+    /// Writes a file into a folder beside the working folder. Both names are ours, never a model's or a task's.
+    pub(super) fn beside_in(&self, folder: &str, name: &str, text: &str) -> io::Result<()> {
+        let folder = self.work.with_file_name(folder);
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join(name), text)
+    }
+
+    /// The path of what stands beside the working folder.
+    pub(super) fn path_beside(&self, name: &str) -> String {
+        self.work.with_file_name(name).to_string_lossy().into_owned()
+    }
+
     /// Writes a file into the working folder; gives its path. The name is ours, never a model's or a task's.
     pub(super) fn place(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
         let path = self.work.join(name);

@@ -23,6 +23,8 @@ pub(super) struct Heard {
     pub(super) cost_usd_micros: Option<u64>,
     /// What it did on the way.
     pub(super) steps: Steps,
+    /// Stand-ins that were called, in order.
+    pub(super) called: Vec<String>,
     /// The first line that is no event.
     pub(super) noise: String,
     /// Events that were understood as such.

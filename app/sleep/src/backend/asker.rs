@@ -43,6 +43,11 @@ pub trait Asker: Send + Sync + Debug {
         false
     }
 
+    /// The target can be given tools that only note that they were called.
+    fn runs_stand_ins(&self) -> bool {
+        false
+    }
+
     /// Answers.
     ///
     /// # Errors
@@ -140,6 +145,10 @@ impl Asker for CallsAsker {
 
     fn works_in_folder(&self) -> bool {
         self.calls.model(Role::Target).works_in_folder()
+    }
+
+    fn runs_stand_ins(&self) -> bool {
+        self.calls.model(Role::Target).runs_stand_ins()
     }
 
     async fn ask(

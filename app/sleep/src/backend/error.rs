@@ -43,14 +43,26 @@ pub enum BackendError {
 }
 
 fn budget_words(reached: &CapReached) -> String {
-    let unit = match reached.cap {
-        Cap::Calls => "calls",
-        Cap::Tokens => "tokens",
-        Cap::Cost => "millionths of a dollar",
-        Cap::Time => "milliseconds",
+    let key = match reached.cap {
+        Cap::Calls => "the most calls of a night",
+        Cap::Tokens => "max_tokens_per_night",
+        Cap::Cost => "max_cost_usd_per_night",
+        Cap::Time => "max_minutes_per_night",
+    };
+    let amount = |n: u64| match reached.cap {
+        Cap::Calls => format!("{n} calls"),
+        Cap::Tokens => format!("{n} tokens"),
+        Cap::Cost => format!("${}.{:06}", n / 1_000_000, n % 1_000_000),
+        Cap::Time => format!("{}.{} s", n / 1000, n % 1000 / 100),
     };
     let CapReached { limit, spent, next_call, .. } = reached;
-    format!("{spent} of {limit} {unit} are spent, and the next call could take {next_call}")
+    format!(
+        "{} of {} are spent, and the next call could take {} ({key}); with more the night goes on from here, since what \
+         is paid for is kept",
+        amount(*spent),
+        amount(*limit),
+        amount(*next_call)
+    )
 }
 
 impl BackendError {
@@ -80,5 +92,26 @@ impl BackendError {
             Self::Unsupported(_) => "unsupported",
             Self::Ledger(_) => "ledger",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(Cap::Tokens, "900 tokens of 1000 tokens are spent", "(max_tokens_per_night)")]
+    #[case(Cap::Cost, "$0.000900 of $0.001000 are spent", "(max_cost_usd_per_night)")]
+    #[case(Cap::Time, "0.9 s of 1.0 s are spent", "(max_minutes_per_night)")]
+    #[case(Cap::Calls, "900 calls of 1000 calls are spent", "(the most calls of a night)")]
+    fn f51_a_cap_says_how_much_of_what_is_spent_and_which_key_it_is(
+        #[case] cap: Cap,
+        #[case] spent: &str,
+        #[case] key: &str,
+    ) {
+        let reached = CapReached { cap, limit: 1000, spent: 900, next_call: 200 };
+        let words = BackendError::Budget(reached).to_string();
+        assert!(words.contains(spent) && words.contains(key), "{words}");
     }
 }

@@ -18,7 +18,8 @@ use skillopt_domain::own_call::PROMPT_MARK;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ports::{ChatRequest, Finish, Message, Purpose, Speaker};
 use skillopt_engine::prompts::cut_middle;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Longest part of an unusable reply that is shown to the model again, in characters.
 const MAX_ECHO_CHARS: usize = 4000;
@@ -29,6 +30,24 @@ pub struct Modelled {
     asker: Arc<dyn Asker>,
     prompts: Prompts,
     evidence: Arc<Evidence>,
+    limits: TokenLimits,
+    /// Targets that can run stand-ins get them.
+    stand_ins: bool,
+    /// What the last call of a role failed with, until one is answered.
+    errors: Mutex<BTreeMap<&'static str, String>>,
+}
+
+/// Most tokens of each kind of call; as the role is configured where there is none. Programs take it for advice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenLimits {
+    /// Of an attempt at a task.
+    pub attempt: Option<u32>,
+    /// Of a judgement.
+    pub judge: Option<u32>,
+    /// Of what a miner says about a session.
+    pub miner: Option<u32>,
+    /// Of proposed edits.
+    pub reflect: Option<u32>,
 }
 
 /// What is asked of whom.
@@ -52,7 +71,28 @@ impl Modelled {
     /// Models behind `asker`.
     #[must_use]
     pub fn new(asker: Arc<dyn Asker>, prompts: Prompts, evidence: Arc<Evidence>) -> Self {
-        Self { asker, prompts, evidence }
+        let (limits, errors) = (TokenLimits::default(), Mutex::default());
+        Self { asker, prompts, evidence, limits, stand_ins: true, errors }
+    }
+
+    /// Tools are named in the text alone, whatever the target could run.
+    #[must_use]
+    pub fn without_stand_ins(self) -> Self {
+        Self { stand_ins: false, ..self }
+    }
+
+    /// Calls with these limits.
+    #[must_use]
+    pub fn with_limits(self, limits: TokenLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    fn note_error(&self, role: SleepRole, error: &str) {
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            "" => errors.remove(role.as_str()),
+            error => errors.insert(role.as_str(), error.to_owned()),
+        };
     }
 
     /// One exchange, logged whether it worked or not.
@@ -66,6 +106,7 @@ impl Modelled {
             Ok(reply) => (reply.reply.text.as_str(), String::new()),
             Err(error) => ("", error.to_string()),
         };
+        self.note_error(question.role, &error);
         let known = result.as_ref().ok();
         let fields = json!({
             "kind": question.kind,
@@ -178,16 +219,22 @@ impl Backend for Modelled {
             role: SleepRole::Optimizer,
             purpose: Purpose::Mine,
             draw: asked.draw,
-            max_tokens: asked.max_tokens,
+            max_tokens: asked.max_tokens.or(self.limits.miner),
         };
         let rendered = Rendered { system: asked.system.to_owned(), user: asked.user.to_owned() };
         let request = ChatRequest {
-            max_tokens: asked.max_tokens,
+            max_tokens: question.max_tokens,
             ..ChatRequest::new(Purpose::Mine, asked.draw.phase.as_str(), messages(&rendered))
         };
         let reply = self.exchange(&question, &request).await?;
         let tokens = tokens_of(&reply);
         Ok(Said { end: end_of(reply.reply.finish), tokens, text: reply.reply.text })
+    }
+
+    fn last_error(&self) -> String {
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = errors.iter().map(|(role, error)| format!("{role}: {error}"));
+        told.collect::<Vec<_>>().join("; ")
     }
 
     fn spend(&self) -> SpendByRole {

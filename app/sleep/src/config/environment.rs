@@ -30,8 +30,8 @@ pub struct Environment {
     pub copilot_full_env: bool,
     /// Tools that Copilot CLI may use.
     pub copilot_available_tools: Option<String>,
-    /// The token limit of compatible servers.
-    pub compat_max_tokens: u32,
+    /// The token limit of chat servers; as their role is configured when `None`.
+    pub compat_max_tokens: Option<u32>,
     /// More fields for the body of chat calls.
     pub chat_extra_body: Map<String, Value>,
     /// How to prove oneself to Azure.
@@ -75,7 +75,7 @@ impl Default for Environment {
             copilot_home: None,
             copilot_full_env: false,
             copilot_available_tools: None,
-            compat_max_tokens: 8192,
+            compat_max_tokens: None,
             chat_extra_body: Map::new(),
             azure_auth_mode: None,
             opencode_db: None,
@@ -109,8 +109,7 @@ impl Environment {
             copilot_home: path("SKILLOPT_SLEEP_COPILOT_HOME"),
             copilot_full_env: get("SKILLOPT_SLEEP_COPILOT_FULL_ENV").as_deref() == Some("1"),
             copilot_available_tools: get("COPILOT_AVAILABLE_TOOLS"),
-            compat_max_tokens: number(&get, "SKILLOPT_SLEEP_COMPAT_MAX_TOKENS", 1, 10_000_000)?
-                .unwrap_or(8192),
+            compat_max_tokens: number(&get, "SKILLOPT_SLEEP_COMPAT_MAX_TOKENS", 1, 10_000_000)?,
             chat_extra_body: extra_body(&get)?,
             azure_auth_mode: get("AZURE_OPENAI_AUTH_MODE"),
             opencode_db: get("OPENCODE_DB"),

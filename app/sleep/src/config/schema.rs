@@ -76,6 +76,8 @@ use Kind::{
 
 const COUNT: Kind = Int { min: 0, max: 1_000_000 };
 const SHARE: Kind = Float { min: 0.0, max: 1.0 };
+const WEIGHT: Kind = Float { min: 0.0, max: 1000.0 };
+const TOKENS: Kind = IntOrNull { min: 1, max: 10_000_000 };
 pub(super) const SOURCES: &[&str] =
     &["claude", "codex", "copilot", "copilot_cli", "cursor", "pi", "opencode", "devin", "auto"];
 const GATE_MODES: &[&str] = &["on", "off", "none", "false", "greedy"];
@@ -172,7 +174,7 @@ pub const KEYS: &[Key] = &[
         "opencode_tool_replay",
         Bool,
         "false",
-        "Tasks with tools are replayed in OpenCode with made-up tools.",
+        "OpenCode calls made-up tools of its own for tasks with tools; otherwise it names them in its text.",
     ),
     key("state_dir", Path, "\"~/.skillopt-sleep\"", "Where nights keep what they remember."),
     key("edit_budget", COUNT, "4", "The most edits of a night and document."),
@@ -191,7 +193,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("gate_mixed_weight", SHARE, "0.5", "Share of the soft score in `mixed`."),
     key("gate_no_regression", Bool, "false", "No single task may get worse."),
-    key("replay_mode", Text, "\"mock\"", "A label in the report; it changes nothing."),
+    key(
+        "replay_mode",
+        Text,
+        "\"mock\"",
+        "A word that the report shows beside the backend when you set it; it changes nothing.",
+    ),
     key(
         "dream_rollouts",
         Int { min: 1, max: 100 },
@@ -237,7 +244,7 @@ pub const KEYS: &[Key] = &[
         "redact_secrets",
         Bool,
         "true",
-        "Takes secrets out of the evidence log. Harvest and prompts are always without.",
+        "Kept for older files: secrets are masked whatever it says, and a report of `false` says so.",
     ),
     key(
         "seed",
@@ -276,6 +283,51 @@ pub const KEYS: &[Key] = &[
         "true",
         "Each edit is measured alone; otherwise all of a document stand or fall together.",
     ),
+    ours(
+        "gate_margin",
+        SHARE,
+        "0.0",
+        "How much higher than the live documents a candidate has to score; 0 is any gain.",
+    ),
+    ours(
+        "gate_min_tasks",
+        Int { min: 1, max: 100_000 },
+        "1",
+        "The fewest validation tasks, scored with both, that a gain may rest on.",
+    ),
+    ours(
+        "gate_repeats",
+        Int { min: 1, max: 100 },
+        "1",
+        "How often each validation task is measured; more is less noise and costs as much more.",
+    ),
+    ours(
+        "reward_tokens_weight",
+        WEIGHT,
+        "0.0",
+        "What few tokens weigh beside a good answer, which weighs 1, in what the gate compares.",
+    ),
+    ours(
+        "reward_latency_weight",
+        WEIGHT,
+        "0.0",
+        "What a quick answer weighs beside a good one, which weighs 1, in what the gate compares.",
+    ),
+    ours(
+        "slow_update",
+        Bool,
+        "false",
+        "When edits of the skill won, a note on what they lost is written and has to win as well.",
+    ),
+    ours(
+        "attempt_max_tokens",
+        TOKENS,
+        "null",
+        "The most tokens of an attempt; null is as the role is configured. Programs take it for advice.",
+    ),
+    ours("judge_max_tokens", TOKENS, "null", "The most tokens of a judgement; null as above."),
+    ours("miner_max_tokens", TOKENS, "null", "The most tokens of a miner's answer; null as above."),
+    ours("reflect_max_tokens", TOKENS, "null", "The most tokens of proposed edits; null as above."),
     ours(
         "memory_target",
         Choice { options: &["CLAUDE.md", "AGENTS.md"] },

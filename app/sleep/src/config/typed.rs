@@ -2,8 +2,10 @@
 
 use super::backend::BackendName;
 use super::environment::Environment;
+use crate::consolidate::GateMode;
 use crate::stage::MemoryFile;
 use serde::{Deserialize, Serialize};
+use skillopt_domain::score::GateMetric;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -18,29 +20,6 @@ pub enum Projects {
     /// These.
     #[serde(untagged)]
     List(Vec<PathBuf>),
-}
-
-/// Whether edits must prove themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateMode {
-    /// They must.
-    On,
-    /// All are taken.
-    #[serde(alias = "none", alias = "false", alias = "greedy")]
-    Off,
-}
-
-/// What the gate compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateMetric {
-    /// Passed or not.
-    Hard,
-    /// How much of it.
-    Soft,
-    /// Both, weighed.
-    Mixed,
 }
 
 /// How tasks are split.
@@ -131,6 +110,16 @@ pub struct Config {
     pub judge_model: String,
     pub split_rule: SplitRule,
     pub gate_per_edit: bool,
+    pub gate_margin: f64,
+    pub gate_min_tasks: u64,
+    pub gate_repeats: u64,
+    pub reward_tokens_weight: f64,
+    pub reward_latency_weight: f64,
+    pub slow_update: bool,
+    pub attempt_max_tokens: Option<u32>,
+    pub judge_max_tokens: Option<u32>,
+    pub miner_max_tokens: Option<u32>,
+    pub reflect_max_tokens: Option<u32>,
     pub memory_target: MemoryFile,
     pub keep_nights: u64,
     pub keep_days: u64,
@@ -212,6 +201,13 @@ impl Config {
         let named = others.filter(|home| !home.as_os_str().is_empty());
         roots.extend(named.map(|home| home.join("skills")));
         roots
+    }
+
+    /// Addresses of Azure, in the order in which they take turns.
+    #[must_use]
+    pub fn azure_endpoints(&self) -> Vec<&str> {
+        let parts = self.azure_endpoint.split(',').map(str::trim);
+        parts.filter(|address| !address.is_empty()).collect()
     }
 
     /// Who performs tasks.

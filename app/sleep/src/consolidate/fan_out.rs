@@ -30,22 +30,13 @@ pub struct GroupOutcome {
     pub outcome: Option<NightOutcome>,
 }
 
-/// Groups tasks by hint, the tasks without one first. An id counts for a hint only if every task of that id names the
-/// same one and it is not empty.
+/// Groups tasks by the skill that `hints` has for their id, the tasks without one first. The hints are those on which
+/// every observation of a task agrees, as [`crate::mine::agreed_hints`] finds them before tasks are merged.
 #[must_use]
-pub fn group_by_hint(tasks: &[TaskRecord]) -> Vec<Group> {
-    let mut hints: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for task in tasks {
-        let hint = task.skill_hint.trim();
-        let named = (!hint.is_empty()).then_some(hint);
-        let known = hints.entry(task.id.as_str()).or_insert(named);
-        if *known != named {
-            *known = None;
-        }
-    }
+pub fn group_tasks(tasks: &[TaskRecord], hints: &BTreeMap<String, String>) -> Vec<Group> {
     let mut groups: BTreeMap<&str, Vec<TaskRecord>> = BTreeMap::new();
     for task in tasks {
-        let hint = hints.get(task.id.as_str()).copied().flatten().unwrap_or_default();
+        let hint = hints.get(&task.id).map_or("", String::as_str);
         groups.entry(hint).or_default().push(task.clone());
     }
     let group =

@@ -1,5 +1,6 @@
 //! The gate of a night: a candidate goes on only if it is strictly better on the tasks that were scored with both. Pure.
 
+use crate::replay::{RewardWeights, reward};
 use skillopt_domain::night::report::{DeltaStatus, GateTrial, TaskDelta};
 use skillopt_domain::noise::{p_words, sign_test};
 use skillopt_domain::score::{GateMetric, MeanScore, TaskScore};
@@ -17,6 +18,12 @@ pub struct GateRule {
     mixed_weight: f64,
     /// No task may get worse.
     pub no_regression: bool,
+    /// How much higher a candidate has to score, `0..=1`; 0 is any gain.
+    pub margin: f64,
+    /// The fewest tasks, scored with both, that a gain may rest on.
+    pub min_tasks: u32,
+    /// What the number is made of beside the score.
+    pub weights: RewardWeights,
 }
 
 impl Default for GateRule {
@@ -31,7 +38,14 @@ impl GateRule {
     #[must_use]
     pub fn new(metric: GateMetric, mixed_weight: f64) -> Self {
         let weight = if mixed_weight.is_nan() { 0.5 } else { mixed_weight.clamp(0.0, 1.0) };
-        Self { metric, mixed_weight: weight, no_regression: false }
+        Self {
+            metric,
+            mixed_weight: weight,
+            no_regression: false,
+            margin: 0.0,
+            min_tasks: 1,
+            weights: RewardWeights::default(),
+        }
     }
 
     /// The gate number of a score, `0..=1`.
@@ -46,16 +60,36 @@ impl GateRule {
         self.metric.project(mean.hard, mean.soft, self.mixed_weight)
     }
 
+    /// The number that the gate compares of a task, `0..=1`: its score, and what it took where that counts. `None` when
+    /// it was not scored, and when something that counts is unknown.
+    #[must_use]
+    pub fn number_of_measured(&self, measured: &Measured) -> Option<f64> {
+        let accuracy = self.number_of(measured.mean?);
+        match self.weights == RewardWeights::default() {
+            true => Some(accuracy),
+            false => reward(accuracy, measured.tokens, measured.latency_ms, &self.weights),
+        }
+    }
+
     /// How the number is made, for people.
     #[must_use]
     pub fn formula(&self) -> String {
-        match self.metric {
+        let score = match self.metric {
             GateMetric::Hard => "hard".to_owned(),
             GateMetric::Soft => "soft".to_owned(),
             GateMetric::Mixed => {
                 format!("{} * hard + {} * soft", 1.0 - self.mixed_weight, self.mixed_weight)
             }
+        };
+        let RewardWeights { tokens, latency, .. } = self.weights;
+        match self.weights == RewardWeights::default() {
+            true => score,
+            false => format!("({score}, weighing 1; few tokens, {tokens}; little time, {latency})"),
         }
+    }
+
+    fn is_gain(&self, before: f64, after: f64) -> bool {
+        after > before + ROUNDING && after + ROUNDING >= before + self.margin
     }
 }
 
@@ -68,6 +102,10 @@ pub struct Measured {
     pub tags: Vec<String>,
     /// Means over its measurements; `None` when none was scored.
     pub mean: Option<MeanScore>,
+    /// Mean tokens of those that were scored; `None` when one of them is unknown.
+    pub tokens: Option<f64>,
+    /// Mean time of those that were scored, in milliseconds.
+    pub latency_ms: Option<f64>,
     /// The target declined it every time that it was not spoiled.
     pub declined: bool,
 }
@@ -95,7 +133,8 @@ pub fn compare(
         deltas.iter().filter_map(|delta| delta.baseline_score.zip(delta.candidate_score)).collect();
     let before = mean(pairs.iter().map(|pair| pair.0));
     let after = mean(pairs.iter().map(|pair| pair.1));
-    let better = before.zip(after).is_some_and(|(before, after)| after > before + ROUNDING);
+    let is_higher = before.zip(after).is_some_and(|(before, after)| after > before + ROUNDING);
+    let better = before.zip(after).is_some_and(|(before, after)| rule.is_gain(before, after));
     let n_fixed = tally(&pairs, |(before, after)| after > before + ROUNDING);
     let n_broke = tally(&pairs, |(before, after)| before > after + ROUNDING);
     let n_declined = crate::replay::count(
@@ -106,13 +145,21 @@ pub fn compare(
     let regressed = deltas.iter().any(|delta| delta.status == DeltaStatus::Regressed);
     let blocked = better && rule.no_regression && regressed;
     let counts = Counts { n: crate::replay::count(pairs.len()), n_fixed, n_broke, n_declined };
+    let is_enough = counts.n >= rule.min_tasks;
+    let mut words = counts.words(crate::replay::count(deltas.len()));
+    if is_higher && !better {
+        words.push_str(&format!("; the gain is below the margin of {}", rule.margin));
+    }
+    if is_higher && !is_enough {
+        words.push_str(&format!("; a gain has to rest on {} tasks", rule.min_tasks));
+    }
     let trial = GateTrial {
         target: target.to_owned(),
         baseline_score: before,
         candidate_score: after,
-        accepted: better && !blocked && !loses,
+        accepted: better && !blocked && !loses && is_enough,
         blocked_by_regression: blocked,
-        words: counts.words(crate::replay::count(deltas.len())),
+        words,
         task_deltas: deltas,
         n_compared: counts.n,
         n_fixed,
@@ -148,7 +195,7 @@ fn tally(pairs: &[(f64, f64)], is_counted: impl Fn((f64, f64)) -> bool) -> u32 {
 }
 
 fn delta(before: &Measured, after: &Measured, rule: &GateRule) -> TaskDelta {
-    let number = |measured: &Measured| measured.mean.map(|mean| rule.number_of(mean));
+    let number = |measured: &Measured| rule.number_of_measured(measured);
     let (baseline_score, candidate_score) = (number(before), number(after));
     let status = match (baseline_score, candidate_score) {
         (Some(before), Some(after)) if after > before + ROUNDING => DeltaStatus::Improved,
@@ -185,6 +232,8 @@ mod tests {
             mean: pair.and_then(|(hard, soft)| {
                 MeanScore::of([TaskScore { hard: score(hard), soft: score(soft) }])
             }),
+            tokens: None,
+            latency_ms: None,
             declined: false,
         };
         scores.iter().enumerate().map(one).collect()
@@ -233,6 +282,46 @@ mod tests {
         assert_eq!(trial.task_deltas[1].status, DeltaStatus::Regressed);
         assert!(!trial.task_deltas[1].scores_are_finite);
         assert_eq!(trial.words, "1 of 2 tasks compared: 1 better, 0 worse (p = 1.00)");
+    }
+
+    #[rstest]
+    #[case(0.0, 1, true, "")]
+    #[case(0.25, 2, true, "")]
+    #[case(0.3, 1, false, "; the gain is below the margin of 0.3")]
+    #[case(0.0, 3, false, "; a gain has to rest on 3 tasks")]
+    fn a_gain_needs_the_margin_and_the_tasks_that_the_rule_asks_for(
+        #[case] margin: f64,
+        #[case] min_tasks: u32,
+        #[case] accepted: bool,
+        #[case] words: &str,
+    ) {
+        let rule = GateRule { margin, min_tasks, ..GateRule::default() };
+        let before = measured(&[Some((0.5, 0.5)), Some((0.5, 0.5))]);
+        let after = measured(&[Some((0.5, 0.5)), Some((1.0, 1.0))]);
+        let trial = compare("skill", &before, &after, &rule).trial;
+        assert_eq!(trial.accepted, accepted, "{}", trial.words);
+        assert!(trial.words.ends_with(words), "{}", trial.words);
+        let margin_alone = GateRule { margin, min_tasks, ..GateRule::default() };
+        assert!(!compare("skill", &before, &before, &margin_alone).trial.accepted, "a tie");
+    }
+
+    #[test]
+    fn what_an_answer_takes_counts_where_it_weighs_something_and_unknown_is_not_free() {
+        let weights = RewardWeights { accuracy: 1.0, tokens: 1.0, latency: 0.0 };
+        let rule = GateRule { weights, ..GateRule::default() };
+        let with = |tokens: Option<f64>| {
+            let mut one = measured(&[Some((1.0, 1.0))]);
+            one[0].tokens = tokens;
+            one
+        };
+        let trial = compare("skill", &with(Some(1000.0)), &with(Some(500.0)), &rule).trial;
+        assert!(trial.accepted, "as good, and shorter: {}", trial.words);
+        assert_eq!((trial.baseline_score, trial.candidate_score), (Some(0.75), Some(0.875)));
+        let unknown = compare("skill", &with(Some(1000.0)), &with(None), &rule).trial;
+        assert!(!unknown.accepted && unknown.n_compared == 0);
+        assert_eq!(unknown.task_deltas[0].status, DeltaStatus::Regressed);
+        let plain = compare("skill", &with(None), &with(None), &GateRule::default()).trial;
+        assert_eq!(plain.n_compared, 1, "tokens do not count there");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::partition::{Parts, partition};
 use super::{GateMode, NightEvent, NightInput};
 use crate::backend::{Docs, Draw, Phase};
 use crate::block::apply_edits;
-use crate::dream::{dream, recall, roll_out};
+use crate::dream::{SlowProposal, compare_versions, dream, propose_guidance, recall, roll_out};
 use crate::reflect::{ReflectOrder, contrast, cut, reflect};
 use crate::replay::{NightTools, ReplayOrder, Replayed, aggregate, count, replay_all, replay_each};
 use crate::task::TaskRecord;
@@ -37,6 +37,8 @@ pub(super) struct Night<'a> {
     /// Attempts at the training tasks with the documents as they stood, in task order.
     trained: Vec<Replayed>,
     trained_skill: String,
+    /// Attempts at the training tasks with the live documents, in task order.
+    trained_live: Vec<Replayed>,
     /// Edits for the other document than the one that was asked for.
     pub(super) carried: Vec<EditRecord>,
     /// Why the last reflection brought no edit.
@@ -85,6 +87,7 @@ impl<'a> Night<'a> {
             standing: Vec::new(),
             trained: Vec::new(),
             trained_skill: String::new(),
+            trained_live: Vec::new(),
             carried: Vec::new(),
             why_none: "no edits were looked for".to_owned(),
             spent_before: input.backend.spend(),
@@ -106,7 +109,7 @@ impl<'a> Night<'a> {
         }
         let (measured, rows) = self.measure(self.docs(), Phase::BaselineVal, 0).await?;
         let rule = &self.input.options.rule;
-        self.outcome.baseline = Measurement::of(mean_of(&measured), rule);
+        self.outcome.baseline = Measurement::of(&measured, rule);
         self.outcome.candidate = self.outcome.baseline;
         let fields =
             json!({"score": self.outcome.baseline, "formula": rule.formula(), "tasks": rows});
@@ -142,7 +145,9 @@ impl<'a> Night<'a> {
     }
 
     pub(super) async fn train(&mut self) -> Result<(), NightError> {
-        self.replay_train(Phase::Train).await
+        self.replay_train(Phase::Train).await?;
+        self.trained_live.clone_from(&self.trained);
+        Ok(())
     }
 
     /// The training tasks once more, when the skill is another one by now.
@@ -207,6 +212,32 @@ impl<'a> Night<'a> {
         Ok(())
     }
 
+    /// Guidance on what the new skill loses, from the training tasks alone. It is a candidate that has to win.
+    pub(super) async fn slow_update(&mut self) -> Result<(), NightError> {
+        let is_new = self.skill != self.input.skill;
+        if !self.input.options.slow_update || !self.is_gated() || !is_new {
+            return Ok(());
+        }
+        self.train_again().await?;
+        let movement = compare_versions(&self.parts.train, &self.trained_live, &self.trained);
+        let versions = (self.input.skill.as_str(), self.skill.as_str());
+        let proposal = propose_guidance(self.tools.backend, versions, &movement).await?;
+        let words = match proposal {
+            SlowProposal::Nothing(reason) => format!("no slow update: {reason}"),
+            SlowProposal::Refused(refusal) => format!("no slow update: {refusal}"),
+            SlowProposal::Candidate(text) => match self.wins(Target::Skill, &text).await? {
+                true => {
+                    self.skill = text;
+                    "a slow update of the skill won its trial".to_owned()
+                }
+                false => "a slow update of the skill lost its trial".to_owned(),
+            },
+        };
+        self.tools.evidence.record("reflect", "slow_update", json!({"result": words}));
+        self.outcome.notes.push(words);
+        Ok(())
+    }
+
     async fn propose(&self, target: Target) -> Result<crate::backend::Proposed, NightError> {
         let options = &self.input.options;
         let lost: Vec<EditRecord> = self
@@ -258,7 +289,7 @@ impl<'a> Night<'a> {
                 let (end, _) = self.measure(self.docs(), Phase::FinalVal, FINAL_DRAWS).await?;
                 let rule = &self.input.options.rule;
                 let comparison = compare("final", &self.baseline, &end, rule);
-                self.outcome.candidate = Measurement::of(mean_of(&end), rule);
+                self.outcome.candidate = Measurement::of(&end, rule);
                 self.tell_trial(&comparison);
                 self.judge_end(&comparison);
                 self.outcome.gate_trials.push(comparison.trial);
@@ -328,7 +359,9 @@ impl<'a> Night<'a> {
         }
         let draw = Draw::first(Phase::Test);
         let replayed = replay_each(&self.tools, &self.parts.test, self.docs(), draw).await?;
-        self.outcome.test = Measurement::of(aggregate(&replayed), &self.input.options.rule);
+        let tests = self.parts.test.iter().zip(replayed.chunks(1));
+        let tests: Vec<Measured> = tests.map(|(task, set)| measured(task, set)).collect();
+        self.outcome.test = Measurement::of(&tests, &self.input.options.rule);
         let mean = self.outcome.test.map(|measured| measured.mean);
         let fields = json!({
             "n_test": mean.map_or(0, |mean| mean.n), "hard": mean.map(|mean| mean.hard),
@@ -349,6 +382,7 @@ impl<'a> Night<'a> {
             train.iter().chain(val).chain(test).map(|task| task.id.as_str()).collect();
         self.outcome.n_replayed = count(ids.len());
         self.outcome.no_edits_reason = self.no_edits_reason();
+        self.outcome.call_error = self.tools.backend.last_error();
         self.outcome.spend = self.tools.backend.spend().since(&self.spent_before);
         if self.tools.backend.is_simulated() {
             self.outcome
@@ -396,19 +430,28 @@ impl<'a> Night<'a> {
     }
 }
 
-fn mean_of(measured: &[Measured]) -> Option<MeanScore> {
-    let means: Vec<MeanScore> = measured.iter().filter_map(|measured| measured.mean).collect();
-    let n = count(means.len());
-    let mean = |of: fn(&MeanScore) -> f64| means.iter().map(of).sum::<f64>() / f64::from(n);
-    (n > 0).then(|| MeanScore { hard: mean(|m| m.hard), soft: mean(|m| m.soft), n })
-}
-
 fn measured(task: &TaskRecord, set: &[Replayed]) -> Measured {
     let scores: Vec<TaskScore> = set.iter().filter_map(Replayed::score).collect();
     let declined = scores.is_empty()
         && set.iter().any(|replayed| matches!(replayed.outcome, Outcome::Refused { .. }));
-    let mean = MeanScore::of(scores);
-    Measured { task_id: task.id.clone(), tags: task.tags.clone(), mean, declined }
+    let scored = || set.iter().filter(|replayed| replayed.score().is_some());
+    // What is unknown once is unknown in the mean; tokens are far below the limit of exact doubles.
+    let exact = |whole: u64| f64::from(u32::try_from(whole).unwrap_or(u32::MAX));
+    let tokens: Option<Vec<f64>> = scored().map(|one| one.tokens.map(exact)).collect();
+    let times: Vec<f64> = scored().map(|one| exact(one.latency_ms)).collect();
+    Measured {
+        task_id: task.id.clone(),
+        tags: task.tags.clone(),
+        mean: MeanScore::of(scores),
+        tokens: tokens.and_then(|tokens| mean(&tokens)),
+        latency_ms: mean(&times),
+        declined,
+    }
+}
+
+fn mean(numbers: &[f64]) -> Option<f64> {
+    let n = f64::from(count(numbers.len()));
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / n)
 }
 
 fn row(task: &TaskRecord, set: &[Replayed]) -> HoldoutRow {

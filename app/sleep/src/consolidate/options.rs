@@ -10,7 +10,8 @@ pub enum GateMode {
     /// Edits stay only if they are strictly better on the validation tasks.
     #[default]
     On,
-    /// Whatever applies stays. Nothing is validated.
+    /// Whatever applies stays. Nothing is validated. The other words are those of the reference system.
+    #[serde(alias = "none", alias = "false", alias = "greedy")]
     Off,
 }
 
@@ -27,6 +28,8 @@ pub struct NightOptions {
     pub rule: GateRule,
     /// Measurements of each validation task, 1 or more: means of several are less noisy and cost as much more.
     pub gate_repeats: u32,
+    /// Edits of the skill that won are followed by guidance, which has to win as well.
+    pub slow_update: bool,
     /// When a bundle of edits loses, each is tried alone.
     pub gate_per_edit: bool,
     /// Most edits of one reflection.
@@ -54,6 +57,7 @@ impl Default for NightOptions {
             gate: GateMode::On,
             rule: GateRule::default(),
             gate_repeats: 1,
+            slow_update: false,
             gate_per_edit: false,
             edit_budget: 4,
             preferences: String::new(),

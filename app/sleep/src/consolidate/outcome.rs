@@ -1,6 +1,6 @@
 //! What a night came to, and why it may come to nothing.
 
-use super::GateRule;
+use super::{GateRule, Measured};
 use crate::backend::{BackendError, Phase};
 use crate::block::BlockDamage;
 use crate::task::ReferenceKind;
@@ -51,8 +51,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub(super) fn of(mean: Option<MeanScore>, rule: &GateRule) -> Option<Self> {
-        mean.map(|mean| Self { score: rule.number_of(mean), mean })
+    /// Means over tasks, as the gate counts them; `None` when no task has a number.
+    pub(super) fn of(measured: &[Measured], rule: &GateRule) -> Option<Self> {
+        let counted: Vec<(f64, MeanScore)> = measured
+            .iter()
+            .filter_map(|measured| Some((rule.number_of_measured(measured)?, measured.mean?)))
+            .collect();
+        let n = crate::replay::count(counted.len());
+        let mean =
+            |of: fn(&(f64, MeanScore)) -> f64| counted.iter().map(of).sum::<f64>() / f64::from(n);
+        (n > 0).then(|| Self {
+            score: mean(|one| one.0),
+            mean: MeanScore { hard: mean(|one| one.1.hard), soft: mean(|one| one.1.soft), n },
+        })
     }
 }
 
@@ -114,6 +125,8 @@ pub struct NightOutcome {
     pub n_replayed: u32,
     /// The last reply of the optimizer as it came.
     pub reflect_raw: String,
+    /// The words of the last call that failed; empty when none did, or a later call of its role was answered.
+    pub call_error: String,
     /// What this decision cost. Unknown is counted, never taken for zero.
     pub spend: SpendByRole,
     /// For people.

@@ -5,6 +5,7 @@ use crate::backend::{
     Attempt, Attempted, BackendError, Judged, Judging, Mock, Phase, Proposed, Reflection, Said,
     SlowQuestion, TextQuestion, rule_tag, sentence_of,
 };
+use crate::mine::agreed_hints;
 use crate::task::{ReferenceKind, Split, TaskOutcome};
 use async_trait::async_trait;
 use skillopt_domain::night::edit::{EditOp, Target};
@@ -23,6 +24,8 @@ struct Scripted {
     phases: Mutex<Vec<Phase>>,
     base: f64,
     end_bonus: f64,
+    /// What it says when it is asked for guidance.
+    guidance: &'static str,
 }
 
 impl Scripted {
@@ -62,7 +65,10 @@ impl Backend for Scripted {
         Ok(Proposed { edits, reason, ..Proposed::default() })
     }
     async fn guide(&self, _: &SlowQuestion<'_>) -> Result<Said, BackendError> {
-        Ok(Said::default())
+        Ok(Said { text: self.guidance.into(), ..Said::default() })
+    }
+    fn last_error(&self) -> String {
+        "timeout: it took too long".into()
     }
     async fn mine(&self, _: &TextQuestion<'_>) -> Result<Said, BackendError> {
         Ok(Said::default())
@@ -340,6 +346,35 @@ async fn four_content_sessions_leave_nothing_to_gain() {
     assert!(outcome.notes.iter().any(|note| note.starts_with("simulated")));
 }
 
+#[tokio::test]
+async fn a_slow_update_has_to_win_like_any_edit_and_is_off_unless_asked_for() {
+    // Nothing passes yet: below 0.8 every task goes on failing, so that there is something to say.
+    let scripted = |guidance| Scripted {
+        guidance,
+        ..Scripted::proposing(0.2, vec![vec![skill_edit("+0.2")]])
+    };
+    let asked = NightOptions { slow_update: true, ..skill_only() };
+    let won = night(scripted("+0.3 is worth it"), asked.clone()).await;
+    assert!(won.accepted && won.new_skill.is_some_and(|skill| skill.contains("+0.3 is worth it")));
+    assert!(won.notes.contains(&"a slow update of the skill won its trial".to_owned()));
+    assert_eq!(won.gate_trials.len(), 3, "the edit, the guidance and the end");
+
+    let lost = night(scripted("-0.1 is not"), asked).await;
+    let skill = lost.new_skill.expect("the edit stands");
+    assert!(skill.contains("+0.2") && !skill.contains("-0.1"), "{skill}");
+    assert!(lost.notes.contains(&"a slow update of the skill lost its trial".to_owned()));
+
+    let off = night(scripted("+0.3 is worth it"), skill_only()).await;
+    assert!(off.new_skill.is_some_and(|skill| !skill.contains("+0.3")));
+    assert_eq!(off.gate_trials.len(), 2);
+}
+
+#[tokio::test]
+async fn the_last_failure_of_a_call_is_told() {
+    let outcome = night(Scripted::proposing(0.5, vec![]), skill_only()).await;
+    assert_eq!(outcome.call_error, "timeout: it took too long");
+}
+
 fn hinted(id: &str, hint: &str) -> TaskRecord {
     TaskRecord {
         skill_hint: hint.into(),
@@ -354,7 +389,7 @@ fn hinted(id: &str, hint: &str) -> TaskRecord {
 fn a_task_belongs_to_a_skill_only_when_all_agree() {
     let tasks =
         [hinted("a", "x"), hinted("a", ""), hinted("b", "x"), hinted("c", "y"), hinted("c", "x")];
-    let groups = group_by_hint(&tasks);
+    let groups = group_tasks(&tasks, &agreed_hints(&tasks));
     let told: Vec<_> = groups
         .iter()
         .map(|group| {
@@ -381,7 +416,8 @@ async fn each_skill_is_decided_alone_and_what_cannot_be_found_is_skipped() {
         _ => Err("no such skill".to_owned()),
     };
     let outcomes =
-        consolidate_groups(&given, &group_by_hint(&tasks), resolve).await.expect("all told");
+        consolidate_groups(&given, &group_tasks(&tasks, &agreed_hints(&tasks)), resolve).await;
+    let outcomes = outcomes.expect("all told");
     let told: Vec<_> = outcomes
         .iter()
         .map(|group| (group.report.skill_name.as_str(), group.report.status, group.report.accepted))

@@ -60,7 +60,7 @@ impl Night<'_> {
     }
 
     /// Measures a candidate against what stands. Without a gate everything wins.
-    async fn wins(&mut self, target: Target, text: &str) -> Result<bool, NightError> {
+    pub(super) async fn wins(&mut self, target: Target, text: &str) -> Result<bool, NightError> {
         if !self.is_gated() {
             return Ok(true);
         }

@@ -258,6 +258,8 @@ fn measured(tasks: &[TaskRecord], replayed: &[Replayed]) -> Vec<Measured> {
     let one = |(task, replayed): (&TaskRecord, &Replayed)| {
         let score: Option<TaskScore> = replayed.score();
         Measured {
+            tokens: None,
+            latency_ms: None,
             task_id: task.id.clone(),
             tags: task.tags.clone(),
             mean: MeanScore::of(score),

@@ -5,12 +5,20 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use skillopt_domain::outcome::Sample;
 use skillopt_engine::ports::{
-    Billed, ChatReply, ChatRequest, Model, ModelError, ModelErrorKind, Speaker, WorstCase,
+    Billed, ChatReply, ChatRequest, Model, ModelError, ModelErrorKind, Purpose, Speaker, WorstCase,
 };
 use tokio_util::sync::CancellationToken;
 
-/// The token limit of prompts that name none.
-const MAX_TOKENS: u32 = 1024;
+/// The reference system's advice to whoever answers, by what is asked.
+fn advised_tokens(purpose: Purpose) -> u32 {
+    match purpose {
+        Purpose::Qa => 512,
+        Purpose::Judge => 200,
+        Purpose::Mine => 800,
+        Purpose::SlowUpdate => 600,
+        _ => 1024,
+    }
+}
 
 /// Whoever answers the files of a handoff.
 #[derive(Clone, Debug)]
@@ -62,7 +70,7 @@ impl Model for HandoffModel {
         if let Some(text) = self.handoff.answer_of(&prompt).map_err(failed)? {
             return Ok(reply(text));
         }
-        let max_tokens = request.max_tokens.unwrap_or(MAX_TOKENS);
+        let max_tokens = request.max_tokens.unwrap_or_else(|| advised_tokens(request.purpose));
         let id =
             self.handoff.pend_for(request.purpose.as_str(), &prompt, max_tokens).map_err(failed)?;
         Err(error(ModelErrorKind::Pending, format!("prompt {id} waits for an answer")))

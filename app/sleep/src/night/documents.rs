@@ -1,7 +1,7 @@
 //! The live documents of a night, as they were read once. Writes nothing.
 
 use super::NightPlan;
-use crate::skills::{Resolution, resolve_skill};
+use crate::skills::{Resolution, resolve_qualified};
 use crate::stage::{Pinned, Role, SkillName, TargetError, TargetSpec, check_targets};
 
 /// The managed pair.
@@ -42,14 +42,39 @@ impl Documents {
     }
 }
 
-/// The live bytes of a skill of its own, or why it is left alone.
-pub(super) fn skill_of(plan: &NightPlan, name: &str) -> Result<Pinned, String> {
+/// The live bytes of skills of their own by the names that sessions have for them, or why one is left alone. A skill
+/// that several names lead to is the first one's.
+pub(super) fn skills_of(
+    plan: &NightPlan,
+    names: Vec<String>,
+) -> Vec<(String, Result<Pinned, String>)> {
+    let mut read: Vec<(String, Result<Pinned, String>)> = Vec::new();
+    for name in names {
+        let pinned = skill_of(plan, &name).and_then(|pinned| {
+            let is_same = |other: &&(String, Result<Pinned, String>)| {
+                other
+                    .1
+                    .as_ref()
+                    .is_ok_and(|other| other.role == pinned.role || other.path == pinned.path)
+            };
+            match read.iter().find(is_same) {
+                Some((other, _)) => Err(format!("it has the place of the skill {other:?}")),
+                None => Ok(pinned),
+            }
+        });
+        read.push((name, pinned));
+    }
+    read
+}
+
+/// A skill of a plugin is called `plugin:skill`; its folder, and its proposal, have the name of the skill.
+fn skill_of(plan: &NightPlan, name: &str) -> Result<Pinned, String> {
     let roots = &plan.skill_roots;
-    let path = match resolve_skill(name, roots) {
+    let path = match resolve_qualified(name, roots) {
         Resolution::Found(found) => found.path,
         other => return Err(other.to_string()),
     };
-    let role = Role::Skill(SkillName::parse(name).map_err(|err| err.to_string())?);
+    let role = Role::Skill(SkillName::parse_qualified(name).map_err(|err| err.to_string())?);
     let managed = TargetSpec { role: Role::ManagedSkill, path: plan.config.managed_skill_path() };
     // The managed skill's place is taken: no proposal of another name may lead there.
     let specs = [managed, TargetSpec { role, path }];

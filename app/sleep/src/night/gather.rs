@@ -7,7 +7,9 @@ use super::{NightFailure, TaskSource, beside};
 use crate::digest::SessionDigest;
 use crate::handoff::{HandoffError, Pinned};
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
-use crate::mine::{ChosenTasks, TargetTerms, choose_tasks, merge_tasks};
+use crate::mine::{
+    ChosenTasks, Recurrence, TargetTerms, agreed_hints, choose_tasks, merge_tasks, recurrences,
+};
 use crate::split::{Fractions, assign_splits, overlaps};
 use crate::task::TaskRecord;
 use jiff::tz::TimeZone;
@@ -15,6 +17,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skillopt_domain::night::NightStage;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest list of what is asked again and again, and how much of each is shown.
+const MOST_OFTEN: usize = 3;
+const OFTEN_CHARS: usize = 120;
 
 /// The tasks of a night, and where they came from.
 #[derive(Serialize, Deserialize)]
@@ -26,6 +33,9 @@ pub(super) struct Gathered {
     pub(super) waiting: Vec<TaskRecord>,
     pub(super) n_sessions: u32,
     pub(super) notes: Vec<String>,
+    /// The skill of each task for which every session agrees on one, by the task's id.
+    #[serde(default)]
+    pub(super) hints: BTreeMap<String, String>,
 }
 
 /// What was read, and when: both are that of the first round in a night that has several.
@@ -77,18 +87,30 @@ impl Work<'_> {
         // Those of earlier nights first: they have waited the longest.
         let mut tasks = self.state.waiting_tasks(&self.project());
         tasks.extend(mined.tasks);
-        let chosen = self.choose(merge_tasks(tasks), documents);
+        let hints = agreed_hints(&tasks);
+        let (tasks, often) = beside("compare the tasks", move || {
+            let tasks = merge_tasks(tasks);
+            let often = recurrences(&tasks);
+            (tasks, often)
+        })
+        .await?;
+        notes.extend(often_words(&often, &tasks));
+        let chosen = self.choose(often_first(tasks, &often), documents);
         notes.extend(left_words(&chosen));
         for digest in &unread {
             wait(&mut found, digest);
         }
-        let waiting = wait_for_untreated(&mut found, &chosen);
+        let mut waiting = wait_for_untreated(&mut found, &chosen);
+        for task in &mut waiting {
+            // What not all sessions say of a task is not to be taken for what they agree on in the next night.
+            task.skill_hint = hints.get(&task.id).cloned().unwrap_or_default();
+        }
         let mut tasks = chosen.tasks;
         self.split(&mut tasks)?;
         notes.extend(overlaps(&tasks).iter().map(ToString::to_string));
         let n_sessions = crate::replay::count(found.digests.len());
         let harvest = Some(Harvested { found, at_ms });
-        let gathered = Gathered { tasks, harvest, waiting, n_sessions, notes };
+        let gathered = Gathered { tasks, harvest, waiting, n_sessions, notes, hints };
         if !gathered.tasks.is_empty() {
             self.pin(Pinned::Tasks, &gathered).await?;
         }
@@ -168,7 +190,32 @@ fn given(tasks: &[TaskRecord]) -> Gathered {
     let n_masked = tasks.iter().zip(&clean).filter(|(given, clean)| given != clean).count();
     let note = format!("secrets in {n_masked} given tasks were masked");
     let notes = Some(note).filter(|_| n_masked > 0).into_iter().collect();
-    Gathered { tasks: clean, harvest: None, waiting: Vec::new(), n_sessions: 0, notes }
+    let hints = agreed_hints(&clean);
+    Gathered { tasks: clean, harvest: None, waiting: Vec::new(), n_sessions: 0, notes, hints }
+}
+
+/// What was asked in more than one session goes before what was asked in one: where there is more than a night takes, the
+/// rest waits. Otherwise the order stays.
+fn often_first(tasks: Vec<TaskRecord>, often: &[Recurrence]) -> Vec<TaskRecord> {
+    let recurring = often.iter().filter(|group| group.is_recurring());
+    let ids: BTreeSet<&String> = recurring.flat_map(|group| &group.task_ids).collect();
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        tasks.into_iter().partition(|task| ids.contains(&task.id));
+    first.extend(rest);
+    first
+}
+
+/// What is asked most often, for people.
+fn often_words(often: &[Recurrence], tasks: &[TaskRecord]) -> Vec<String> {
+    let recurring = often.iter().filter(|group| group.is_recurring());
+    let words = |group: &Recurrence| {
+        let id = group.task_ids.first()?;
+        let task = tasks.iter().find(|task| task.id == *id)?;
+        let intent = skillopt_engine::prompts::one_line(&task.intent);
+        let intent = crate::reflect::cut(&intent, OFTEN_CHARS);
+        Some(format!("asked in {} sessions: {intent}", group.n_sessions))
+    };
+    recurring.filter_map(words).take(MOST_OFTEN).collect()
 }
 
 fn left_words(chosen: &ChosenTasks) -> Vec<String> {
@@ -223,4 +270,35 @@ fn windowed(asked: &HarvestOptions, last_ms: Option<u64>, now_ms: u64) -> Harves
         options.since = Some(last.hours_before(asked.lookback_hours));
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(id: &str, intent: &str, session: &str) -> TaskRecord {
+        TaskRecord {
+            id: id.to_owned(),
+            intent: intent.to_owned(),
+            source_sessions: vec![session.to_owned()],
+            ..TaskRecord::default()
+        }
+    }
+
+    #[test]
+    fn f27_what_is_asked_again_and_again_goes_first_and_is_told() {
+        let tasks = vec![
+            task("once", "name the capital of france", "s1"),
+            task("a", "write the release notes for this week", "s2"),
+            task("b", "write the release notes for this month", "s3"),
+        ];
+        let often = recurrences(&tasks);
+        let words = often_words(&often, &tasks);
+        assert_eq!(words, ["asked in 2 sessions: write the release notes for this week"]);
+        let order: Vec<String> =
+            often_first(tasks.clone(), &often).into_iter().map(|task| task.id).collect();
+        assert_eq!(order, ["a", "b", "once"]);
+        let alone = [tasks[0].clone()];
+        assert!(often_words(&recurrences(&alone), &alone).is_empty());
+    }
 }

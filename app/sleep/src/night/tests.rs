@@ -2,6 +2,7 @@
 
 mod failures;
 mod handoff;
+mod keys;
 mod privacy;
 mod waiting;
 

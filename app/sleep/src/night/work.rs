@@ -1,13 +1,14 @@
 //! The stages of a night that make calls, in order. Keeps nothing.
 
-use super::documents::{Documents, skill_of};
+use super::documents::{Documents, skills_of};
 use super::gather::Gathered;
 use super::keep::{model_key, rejected_before};
 use super::{NightFailure, NightPlan, Watch, beside, options};
 use crate::backend::{Backend, BackendError};
+use crate::config::Config;
 use crate::consolidate::{
     GroupOutcome, NightError, NightInput, NightOutcome, consolidate_groups, consolidate_night,
-    group_by_hint,
+    group_tasks,
 };
 use crate::evidence::Evidence;
 use crate::stage::Pinned;
@@ -17,6 +18,7 @@ use skillopt_domain::night::NightStage;
 use skillopt_domain::night::report::SleepReport;
 use skillopt_engine::ctx::RunCtx;
 use skillopt_engine::ports::Clock;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The parts that all stages share.
@@ -43,8 +45,8 @@ pub(super) struct Decided {
     pub(super) documents: Documents,
     pub(super) outcome: NightOutcome,
     pub(super) groups: Vec<GroupOutcome>,
-    /// The live bytes of skills of their own, by name.
-    pub(super) group_skills: Vec<Pinned>,
+    /// The live bytes of skills of their own, by the name that sessions have for them.
+    pub(super) group_skills: Vec<(String, Pinned)>,
 }
 
 impl Work<'_> {
@@ -69,7 +71,8 @@ impl Work<'_> {
         }
         report.n_sessions = gathered.n_sessions;
         report.n_tasks = crate::replay::count(gathered.tasks.len());
-        report.notes.extend(gathered.notes.iter().cloned().chain(self.model_change()));
+        let notes = gathered.notes.iter().cloned();
+        report.notes.extend(notes.chain(self.model_change()).chain(masked_all_the_same(config)));
         let decided = match gathered.tasks.is_empty() {
             true => {
                 "no tasks were found".clone_into(&mut report.no_edits_reason);
@@ -121,7 +124,7 @@ impl Work<'_> {
         let outcome = consolidate_night(input.clone()).await?;
         outcome.fill(report);
         let (groups, group_skills) = match self.plan.config.is_fanout() {
-            true => self.fan_out(&input).await?,
+            true => self.fan_out(&input, &gathered.hints).await?,
             false => (Vec::new(), Vec::new()),
         };
         report.skill_groups = groups.iter().map(|group| group.report.clone()).collect();
@@ -153,23 +156,28 @@ impl Work<'_> {
     async fn fan_out(
         &self,
         input: &NightInput,
-    ) -> Result<(Vec<GroupOutcome>, Vec<Pinned>), NightFailure> {
-        let groups = group_by_hint(&input.tasks);
+        hints: &BTreeMap<String, String>,
+    ) -> Result<(Vec<GroupOutcome>, Vec<(String, Pinned)>), NightFailure> {
+        let groups = group_tasks(&input.tasks, hints);
         let named = groups.iter().filter(|group| !group.skill_name.is_empty());
         let names: Vec<String> = named.map(|group| group.skill_name.clone()).collect();
         let plan = self.plan.clone();
-        let read = move |name: String| {
-            let pinned = skill_of(&plan, &name);
-            (name, pinned)
-        };
-        let pinned: Vec<(String, Result<Pinned, String>)> =
-            beside("read the skills", move || names.into_iter().map(read).collect()).await?;
+        let pinned = beside("read the skills", move || skills_of(&plan, names)).await?;
         let text = |name: &str| match pinned.iter().find(|(known, _)| known == name) {
             Some((_, Ok(pinned))) => Ok(pinned.text.clone()),
             Some((_, Err(reason))) => Err(reason.clone()),
             None => Err("the skill was not looked for".to_owned()),
         };
         let outcomes = consolidate_groups(input, &groups, text).await?;
-        Ok((outcomes, pinned.into_iter().filter_map(|(_, pinned)| pinned.ok()).collect()))
+        let read = pinned.into_iter().filter_map(|(name, pinned)| Some((name, pinned.ok()?)));
+        Ok((outcomes, read.collect()))
     }
+}
+
+/// Nobody is to believe that secrets stay as they are, or that they do not.
+fn masked_all_the_same(config: &Config) -> Option<String> {
+    (!config.redact_secrets).then(|| {
+        "`redact_secrets` is false, and secrets were masked all the same: what is stored and sent is always without them"
+            .to_owned()
+    })
 }

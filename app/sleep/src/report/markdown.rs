@@ -12,6 +12,8 @@ use std::fmt::Write;
 pub struct ReportHeading<'a> {
     /// Name of the backend, with a word when it is a simulation.
     pub backend: &'a str,
+    /// A word of the person's own for how tasks are replayed; empty for none.
+    pub replay_mode: &'a str,
     /// Edits had to win.
     pub gated: bool,
 }
@@ -49,6 +51,9 @@ pub fn report_md(report: &SleepReport, heading: &ReportHeading<'_>) -> String {
 fn head(out: &mut String, report: &SleepReport, heading: &ReportHeading<'_>) {
     let _ = writeln!(out, "- Project: {}", escaped(&report.project));
     let _ = writeln!(out, "- Backend: {}", escaped(heading.backend));
+    if !heading.replay_mode.is_empty() {
+        let _ = writeln!(out, "- Replay: {}", escaped(heading.replay_mode));
+    }
     let _ = writeln!(out, "- Sessions: {}", report.n_sessions);
     let _ = writeln!(out, "- Tasks: {} ({} replayed)", report.n_tasks, report.n_replayed);
     if heading.gated {
@@ -265,7 +270,10 @@ mod tests {
     }
 
     fn text(report: &SleepReport) -> String {
-        report_md(report, &ReportHeading { backend: "mock (simulated)", gated: true })
+        report_md(
+            report,
+            &ReportHeading { backend: "mock (simulated)", replay_mode: "", gated: true },
+        )
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use super::commands::{Commands, must};
 use super::job::Job;
-use super::systemd::{is_marked, write_marked};
+use super::marked::{self, is_marked, write_marked};
 use super::{InstallError, Which, project_digest};
-use crate::adopt::live_file;
 use skillopt_domain::hash::Sha256Hex;
 use std::fs;
 use std::path::PathBuf;
@@ -65,11 +64,7 @@ impl Launchd {
         }
         let shown = path.display().to_string();
         if let Err(err) = must(commands, "launchctl", &["bootstrap", &self.domain(), &shown]) {
-            live_file::discard(&path).map_err(|reason| InstallError::Io {
-                action: "remove",
-                path,
-                reason,
-            })?;
+            marked::remove(&path, MARK)?;
             return Err(err);
         }
         Ok(())
@@ -95,11 +90,7 @@ impl Launchd {
                 continue;
             }
             let _ = commands.run("launchctl", &["bootout", &self.service(&label)], b"");
-            live_file::discard(&path).map_err(|reason| InstallError::Io {
-                action: "remove",
-                path,
-                reason,
-            })?;
+            marked::remove(&path, MARK)?;
             removed.push(label);
         }
         Ok(removed)
@@ -110,20 +101,7 @@ impl Launchd {
     /// # Errors
     /// [`InstallError::Io`].
     pub fn installed(&self) -> Result<Vec<String>, InstallError> {
-        let Ok(entries) = fs::read_dir(&self.agent_dir) else { return Ok(Vec::new()) };
-        let mut labels = Vec::new();
-        for entry in entries.filter_map(Result::ok) {
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let Some(label) = file.strip_suffix(".plist").filter(|label| label.starts_with(PREFIX))
-            else {
-                continue;
-            };
-            if is_marked(&entry.path(), MARK)? {
-                labels.push(label.to_owned());
-            }
-        }
-        labels.sort();
-        Ok(labels)
+        marked::installed(&self.agent_dir, (PREFIX, ".plist"), MARK)
     }
 
     fn path_of(&self, label: &str) -> PathBuf {

@@ -2,11 +2,10 @@
 
 use super::commands::{Commands, must};
 use super::job::Job;
+use super::marked::{self, is_marked, write_marked};
 use super::{InstallError, Which, project_digest};
-use crate::adopt::live_file::{self, Mode};
 use skillopt_domain::hash::Sha256Hex;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const MARK: &str = "# skillopt-sleep project-sha256=";
 const PREFIX: &str = "skillopt-sleep-";
@@ -107,20 +106,7 @@ impl Systemd {
     /// # Errors
     /// [`InstallError::Io`].
     pub fn installed(&self) -> Result<Vec<String>, InstallError> {
-        let Ok(entries) = fs::read_dir(&self.unit_dir) else { return Ok(Vec::new()) };
-        let mut names = Vec::new();
-        for entry in entries.filter_map(Result::ok) {
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let Some(name) = file.strip_suffix(".timer").filter(|name| name.starts_with(PREFIX))
-            else {
-                continue;
-            };
-            if self.is_ours(&file)? {
-                names.push(name.to_owned());
-            }
-        }
-        names.sort();
-        Ok(names)
+        marked::installed(&self.unit_dir, (PREFIX, ".timer"), MARK)
     }
 
     fn is_ours(&self, file: &str) -> Result<bool, InstallError> {
@@ -133,14 +119,7 @@ impl Systemd {
 
     fn remove_files(&self, name: &str) -> Result<(), InstallError> {
         for suffix in ["timer", "service"] {
-            let path = self.unit_dir.join(format!("{name}.{suffix}"));
-            if is_marked(&path, MARK)? {
-                live_file::discard(&path).map_err(|reason| InstallError::Io {
-                    action: "remove",
-                    path,
-                    reason,
-                })?;
-            }
+            marked::remove(&self.unit_dir.join(format!("{name}.{suffix}")), MARK)?;
         }
         Ok(())
     }
@@ -148,24 +127,4 @@ impl Systemd {
 
 fn name_of(digest: &Sha256Hex) -> String {
     format!("{PREFIX}{}", &digest.as_str()[..20])
-}
-
-/// The file is there and has our mark in it.
-pub(super) fn is_marked(path: &Path, mark: &str) -> Result<bool, InstallError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).contains(mark)),
-        Err(err) if err.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(reason) => Err(InstallError::Io { action: "read", path: path.to_owned(), reason }),
-    }
-}
-
-/// Writes a file of ours, never over one that is not.
-pub(super) fn write_marked(path: &Path, text: &str, mark: &str) -> Result<(), InstallError> {
-    if path.symlink_metadata().is_ok() && !is_marked(path, mark)? {
-        return Err(InstallError::NotOurs(path.to_owned()));
-    }
-    let parent = path.parent().unwrap_or(path);
-    let io = |action, reason| InstallError::Io { action, path: path.to_owned(), reason };
-    fs::create_dir_all(parent).map_err(|reason| io("make the folder of", reason))?;
-    live_file::replace(path, text.as_bytes(), Mode::New).map_err(|reason| io("write", reason))
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest name, in characters.
-const MAX_CHARS: usize = 100;
+/// Longest name, in bytes: with what stands around it, it has to be the name of a file.
+const MAX_BYTES: usize = 200;
 
 /// Names that some systems keep for devices, with and without an extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// The name of a skill, in the Unicode form NFC. Invariant: a single path component without separators, drive letters,
-/// control characters and names of devices; it does not end with a dot.
+/// The name of a skill. Invariant: a single path component without separators, drive letters, wildcards, control
+/// characters and names of devices; no blank stands around it, and it does not end with a dot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillName(String);
 
@@ -34,13 +35,15 @@ pub struct BadSkillName {
 pub enum NameFlaw {
     /// There is nothing.
     Empty,
-    /// More than 100 characters.
+    /// A blank stands around it.
+    Blanks,
+    /// More than 200 bytes.
     TooLong,
     /// `.`, `..`, or it ends with a dot.
     Dots,
     /// It starts with `~`.
     Home,
-    /// It holds `/`, `\` or `:`.
+    /// It holds a character that some system's paths do not allow in a name.
     Separator,
     /// It holds a control character or one that cannot be seen.
     Control,
@@ -52,10 +55,11 @@ impl fmt::Display for NameFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "it is empty",
-            Self::TooLong => "it is longer than 100 characters",
+            Self::Blanks => "it begins or ends with a blank",
+            Self::TooLong => "it is longer than 200 bytes",
             Self::Dots => "it is made of dots or ends with one",
             Self::Home => "it starts with `~`",
-            Self::Separator => "it holds `/`, `\\` or `:`",
+            Self::Separator => "it holds one of `/`, `\\`, `:`, `*`, `?`, `\"`, `<`, `>` and `|`",
             Self::Control => "it holds a character that cannot be seen",
             Self::Device => "some systems keep it for a device",
         })
@@ -63,15 +67,25 @@ impl fmt::Display for NameFlaw {
 }
 
 impl SkillName {
-    /// Checks a name. Blanks around it do not count.
+    /// Checks a name, and keeps its bytes.
     ///
     /// # Errors
     /// [`BadSkillName`] with what is wrong.
-    pub fn parse(text: &str) -> Result<Self, BadSkillName> {
-        let name: String = text.trim().nfc().collect();
-        match flaw(&name) {
-            Some(flaw) => Err(BadSkillName { name: text.to_owned(), flaw }),
-            None => Ok(Self(name)),
+    pub fn parse(name: &str) -> Result<Self, BadSkillName> {
+        match flaw(name) {
+            Some(flaw) => Err(BadSkillName { name: name.to_owned(), flaw }),
+            None => Ok(Self(name.to_owned())),
+        }
+    }
+
+    /// The name of a skill that may stand after its plugin's, as in `plugin:skill`: its folder has the last part.
+    ///
+    /// # Errors
+    /// [`BadSkillName`] with what is wrong.
+    pub fn parse_qualified(name: &str) -> Result<Self, BadSkillName> {
+        match name.split_once(':') {
+            Some((plugin, skill)) if flaw(plugin).is_none() => Self::parse(skill),
+            _ => Self::parse(name),
         }
     }
 
@@ -86,14 +100,19 @@ impl SkillName {
     pub fn folded(&self) -> FoldedName {
         FoldedName::of(&self.0)
     }
+
+    /// The file of its proposal in a staging folder.
+    #[must_use]
+    pub fn proposal_file(&self) -> String {
+        format!("proposed_SKILL.{}.md", self.0)
+    }
 }
 
 impl FoldedName {
     /// Folds any text.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let folded = text.nfd().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-        Self(folded.nfc().collect())
+        Self(folded(text))
     }
 }
 
@@ -101,6 +120,13 @@ impl fmt::Display for SkillName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Two texts with one key can be one file on some file system: case and composition of characters do not count.
+#[must_use]
+pub fn folded(text: &str) -> String {
+    let composed: String = text.nfc().collect();
+    UniCase::unicode(composed).to_folded_case()
 }
 
 /// Groups of two and more names that are one file on some systems.
@@ -114,7 +140,7 @@ pub fn collisions<'a>(names: impl IntoIterator<Item = &'a SkillName>) -> Vec<Vec
 }
 
 fn flaw(name: &str) -> Option<NameFlaw> {
-    let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let stem = name.split('.').next().unwrap_or_default().trim().to_lowercase();
     let is_port = ["com", "lpt"].iter().any(|port| {
         stem.strip_prefix(port).is_some_and(|rest| {
             rest.chars().count() == 1
@@ -125,14 +151,16 @@ fn flaw(name: &str) -> Option<NameFlaw> {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
     };
-    if name.is_empty() {
+    if name.trim().is_empty() {
         Some(NameFlaw::Empty)
-    } else if name.chars().count() > MAX_CHARS {
+    } else if name.len() > MAX_BYTES {
         Some(NameFlaw::TooLong)
-    } else if name.contains(['/', '\\', ':']) {
+    } else if name.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']) {
         Some(NameFlaw::Separator)
     } else if name.contains(is_hidden) {
         Some(NameFlaw::Control)
+    } else if name.trim() != name {
+        Some(NameFlaw::Blanks)
     } else if name.ends_with('.') {
         Some(NameFlaw::Dots)
     } else if name.starts_with('~') {
@@ -156,6 +184,10 @@ mod tests {
     #[case("a/b", NameFlaw::Separator)]
     #[case("/etc", NameFlaw::Separator)]
     #[case("C:\\x", NameFlaw::Separator)]
+    #[case("what?", NameFlaw::Separator)]
+    #[case("x ", NameFlaw::Blanks)]
+    #[case("LPT1.x", NameFlaw::Device)]
+    #[case("a\\b", NameFlaw::Separator)]
     #[case("con", NameFlaw::Device)]
     #[case("NUL.md", NameFlaw::Device)]
     #[case("Com1", NameFlaw::Device)]
@@ -175,14 +207,30 @@ mod tests {
     }
 
     #[rstest]
-    #[case("research", "research")]
-    #[case("research ", "research")]
-    #[case("Größe 2.0", "Größe 2.0")]
-    #[case("cafe\u{301}", "caf\u{e9}")]
-    #[case("com10", "com10")]
-    #[case("console", "console")]
-    fn legal_names_have_one_form(#[case] text: &str, #[case] name: &str) {
-        assert_eq!(SkillName::parse(text).expect("a name").as_str(), name);
+    #[case("research")]
+    #[case("Größe 2.0")]
+    #[case("cafe\u{301}")]
+    #[case("com10")]
+    #[case("console")]
+    fn legal_names_keep_their_bytes(#[case] name: &str) {
+        assert_eq!(SkillName::parse(name).expect("a name").as_str(), name);
+    }
+
+    #[test]
+    fn f47_a_skill_of_a_plugin_has_the_name_of_its_folder() {
+        assert_eq!(SkillName::parse_qualified("tools:research").unwrap().as_str(), "research");
+        assert_eq!(SkillName::parse_qualified("research").unwrap().as_str(), "research");
+        for bad in ["a:b:c", "../x:research", "tools:", ":research", "tools:../x"] {
+            assert!(SkillName::parse_qualified(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[rstest]
+    #[case("Research", "research")]
+    #[case("caf\u{e9}", "cafe\u{301}")]
+    #[case("stra\u{df}e", "STRASSE")]
+    fn c108_twins_have_one_key(#[case] one: &str, #[case] other: &str) {
+        assert_eq!(folded(one), folded(other));
     }
 
     #[test]

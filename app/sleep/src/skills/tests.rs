@@ -122,3 +122,27 @@ fn roots_are_those_that_exist_with_the_newest_version_of_each_plugin() {
     ];
     assert_eq!(skill_roots(&places), expected.map(|path| place.path(path)));
 }
+
+#[test]
+fn f47_a_skill_of_a_plugin_is_looked_for_in_that_plugin() {
+    let place = Place::new();
+    place.skill("mine", "research");
+    place.skill("cache/market/tools/1.2.0/skills", "research");
+    place.skill("cache/market/other/skills", "research");
+    let roots: Vec<PathBuf> =
+        ["mine", "cache/market/tools/1.2.0/skills", "cache/market/other/skills"]
+            .map(|root| place.path(root))
+            .to_vec();
+    let path = |name: &str| match resolve_qualified(name, &roots) {
+        Resolution::Found(found) => found.path,
+        other => panic!("{name}: {other}"),
+    };
+    assert!(path("tools:research").ends_with("tools/1.2.0/skills/research/SKILL.md"));
+    assert!(path("Other:research").ends_with("other/skills/research/SKILL.md"));
+    assert!(matches!(resolve_qualified("research", &roots), Resolution::Ambiguous(_)));
+    let only = [place.path("mine")];
+    let Resolution::Found(_) = resolve_qualified("gone:research", &only) else {
+        panic!("without such a plugin all roots count")
+    };
+    assert!(matches!(resolve_qualified("a:../b", &roots), Resolution::Rejected(_)));
+}

@@ -1,8 +1,9 @@
 //! `manifest.json` of a staging folder, version 2: what is proposed for which file, with the hashes of both.
 //! Older and newer versions are refused, because nothing in them says which bytes were seen.
 
-use super::names::{SkillName, folded, safe_live_path};
+use super::names::safe_live_path;
 use super::target::{Pinned, Role, check_name};
+use crate::skills::{SkillName, folded};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillopt_domain::hash::Sha256Hex;

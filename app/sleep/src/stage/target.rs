@@ -1,8 +1,9 @@
 //! Documents that a night may propose changes to: what they must be like, and their bytes as they were read.
 //! Everything that an adoption would refuse is refused here, before a model is called. Reads only.
 
-use super::names::{SkillName, folded, folded_path, real_path, safe_live_path};
+use super::names::{folded_path, real_path, safe_live_path};
 use crate::adopt::live_file::LiveFile;
+use crate::skills::{SkillName, folded};
 use serde::{Deserialize, Serialize};
 use skillopt_domain::hash::Sha256Hex;
 use std::fmt;

@@ -30,6 +30,8 @@ pub(crate) enum SleepCommand {
     Adopt(AdoptArgs),
     /// Turn the proposal of a night down, with a reason.
     Reject(RejectArgs),
+    /// Let a proposal that was turned down wait for a decision again.
+    Reopen(ReopenArgs),
     /// Put back what an adoption replaced.
     Revert(RevertArgs),
     /// Run a night every day, by the scheduler of this system or by `skillopt serve`.
@@ -54,6 +56,7 @@ impl SleepCommand {
             Self::Harvest(args) => &args.common,
             Self::Adopt(args) => &args.common,
             Self::Reject(args) => &args.common,
+            Self::Reopen(args) => &args.common,
             Self::Revert(args) => &args.common,
             Self::Schedule(args) => &args.common,
             Self::Unschedule(args) => &args.common,
@@ -227,6 +230,24 @@ pub(crate) struct RejectArgs {
     pub(crate) staging: Option<PathBuf>,
     /// Why.
     #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// Only this skill of a night that treats several.
+    #[arg(long = "skill", value_name = "NAME")]
+    pub(crate) skills: Vec<String>,
+    /// Only one of the two documents.
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<OnlyArg>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReopenArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// The night's folder; the last one when left out.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) staging: Option<PathBuf>,
+    /// Why.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub(crate) reason: String,
     /// Only this skill of a night that treats several.
     #[arg(long = "skill", value_name = "NAME")]

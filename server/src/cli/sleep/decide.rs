@@ -1,6 +1,6 @@
-//! `sleep adopt`, `sleep reject` and `sleep revert`, with the JSON shapes and exit codes of the reference system.
+//! `sleep adopt`, `sleep reject`, `sleep reopen` and `sleep revert`, with the JSON shapes and exit codes of the reference system.
 
-use super::args::{AdoptArgs, CommonArgs, OnlyArg, RejectArgs, RevertArgs};
+use super::args::{AdoptArgs, CommonArgs, OnlyArg, RejectArgs, ReopenArgs, RevertArgs};
 use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -8,7 +8,7 @@ use crate::config::Environment;
 use crate::host::Hosting;
 use crate::sleep::{
     NightSetup, Rejection, Taking, Wanted, adopt_selection, beside, derived_of, places,
-    reject_night, revert_night, staging_of,
+    reject_night, reopen_night, revert_night, staging_of,
 };
 use serde_json::{Value, json};
 use skillopt_sleep::adopt::{AdoptError, Derived, Receipt, Refusal, Selection};
@@ -202,7 +202,7 @@ pub(super) async fn reject(
             Ok(desk) => desk,
             Err(exit) => return Ok(exit),
         };
-    let keys = rejected_keys(args);
+    let keys = keys_of(args.only, &args.skills);
     let rejection = Rejection { keys: &keys, reason: &args.reason, actor: ACTOR };
     let done = match dir {
         Ok(dir) => reject_night(&hosting, &dir, rejection, &places(&setup)).await.map(|()| dir),
@@ -217,13 +217,49 @@ pub(super) async fn reject(
     Ok(Exit::Done)
 }
 
+pub(super) async fn reopen(
+    args: &ReopenArgs,
+    machine: (&Path, Environment),
+    output: &Output,
+) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let Desk { hosting, setup, dir } =
+        match desk(common, (args.staging.as_deref(), Wanted::Latest), machine, output).await? {
+            Ok(desk) => desk,
+            Err(exit) => return Ok(exit),
+        };
+    let keys = keys_of(args.only, &args.skills);
+    let reopening = Rejection { keys: &keys, reason: &args.reason, actor: ACTOR };
+    let done = match dir {
+        Ok(dir) => reopen_night(&hosting, &dir, reopening, &places(&setup))
+            .await
+            .map(|reopened| (dir, reopened)),
+        Err(err) => Err(err),
+    };
+    hosting.store().close().await;
+    match done {
+        Ok((dir, reopened)) if common.json => {
+            let value = json!({"ok": true, "staging_dir": dir, "reopened": reopened});
+            output.line(&value.to_string());
+        }
+        Ok((_, reopened)) if reopened.is_empty() => {
+            output.line("nothing of this night was turned down");
+        }
+        Ok((dir, reopened)) => {
+            output.line(&format!("waits again: {} of {}", reopened.join(", "), dir.display()));
+        }
+        Err(err) => return Ok(failed(output, common.json, &err)),
+    }
+    Ok(Exit::Done)
+}
+
 /// The documents that are meant, by name; none for all.
-fn rejected_keys(args: &RejectArgs) -> Vec<String> {
-    let only = args.only.map(|only| match only {
+fn keys_of(only: Option<OnlyArg>, skills: &[String]) -> Vec<String> {
+    let only = only.map(|only| match only {
         OnlyArg::Skill => "skill".to_owned(),
         OnlyArg::Memory => "memory".to_owned(),
     });
-    only.into_iter().chain(args.skills.iter().map(|name| format!("skill:{name}"))).collect()
+    only.into_iter().chain(skills.iter().map(|name| format!("skill:{name}"))).collect()
 }
 
 pub(super) async fn revert(

@@ -122,6 +122,10 @@ impl Model for Recorder {
         self.inner.works_in_folder()
     }
 
+    fn runs_stand_ins(&self) -> bool {
+        self.inner.runs_stand_ins()
+    }
+
     fn worst_case(&self, _: &ChatRequest) -> WorstCase {
         WorstCase { cost_usd_micros: Some(0), ..WorstCase::default() }
     }

@@ -13,7 +13,7 @@ use std::fs;
 use std::time::Duration;
 
 /// Every route.
-const ROUTES: [&str; 70] = [
+const ROUTES: [&str; 71] = [
     "get /about",
     "get /compare",
     "get /compare/skills",
@@ -84,6 +84,7 @@ const ROUTES: [&str; 70] = [
     "post /sleep/nights/{id}/preview",
     "get /review",
     "get /overview",
+    "post /sleep/nights/{id}/reopen",
 ];
 
 #[tokio::test]

@@ -312,6 +312,22 @@ async fn c68_a_rejection_needs_a_reason_and_can_be_about_one_document() {
 }
 
 #[tokio::test]
+async fn c68_what_was_turned_down_waits_again_when_it_is_reopened() {
+    let world = World::with_home().await;
+    let night = world.staged().await;
+    let body = json!({"reason": "not now", "keys": ["skill"]});
+    world.decide(&night.id, "reject", body).await.json();
+    let refused = world.decide(&night.id, "adopt", json!({"keys": ["skill"]})).await;
+    assert_eq!((refused.status.as_u16(), live(&world.skill())), (409, OLD.to_owned()));
+    let reopened = world.decide(&night.id, "reopen", json!({"keys": ["skill"]})).await.json();
+    assert_eq!(reopened["night"]["decision"], "waiting", "{reopened}");
+    let adopted = world.decide(&night.id, "adopt", json!({"keys": ["skill"]})).await;
+    assert_eq!((adopted.status.as_u16(), live(&world.skill())), (200, NEW.to_owned()));
+    let gone = world.decide(&night.id, "reopen", json!({"keys": ["skill"]})).await;
+    assert_eq!(gone.status.as_u16(), 409, "an adopted document is not turned down");
+}
+
+#[tokio::test]
 async fn c68_the_rest_of_a_night_with_an_adopted_document_can_be_rejected() {
     let world = World::with_home().await;
     let night = world.staged().await;

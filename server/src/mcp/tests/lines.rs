@@ -1,6 +1,7 @@
 //! From arguments to command lines, without a client.
 
 use super::super::arguments::{Argument, BACKENDS, Kind, SOURCES};
+use super::super::commands::Length;
 use super::super::line::{BadArguments, Wanted, wanted};
 use super::super::policy::{Policy, TimeLimits};
 use super::super::tools::{TOOLS, Tool};
@@ -164,8 +165,8 @@ fn value_of(argument: &Argument, is_odd: bool) -> Value {
 fn our_program_takes_what_every_tool_makes_of_each_argument(#[values(false, true)] is_odd: bool) {
     let policy = Policy::of_stdio(true, TimeLimits::default());
     for tool in TOOLS.iter().filter(|tool| !tool.command.is_empty()) {
-        for argument in tool.arguments {
-            let needed = tool.arguments.iter().filter(|arg| tool.required.contains(&arg.name));
+        for argument in tool.arguments() {
+            let needed = tool.arguments().filter(|arg| tool.required.contains(&arg.name));
             let mut given: JsonObject =
                 needed.map(|arg| (arg.name.to_owned(), value_of(arg, is_odd))).collect();
             given.insert(argument.name.to_owned(), value_of(argument, is_odd));
@@ -178,15 +179,41 @@ fn our_program_takes_what_every_tool_makes_of_each_argument(#[values(false, true
     }
 }
 
+#[rstest]
+#[case("sleep_adopt", json!({}))]
+#[case("sleep_reject", json!({"reason": "no"}))]
+#[case("sleep_revert", json!({}))]
+fn a_decision_is_made_with_the_places_that_its_night_was_given(
+    #[case] tool: &str,
+    #[case] mut arguments: Value,
+) {
+    arguments["target_skill_path"] = json!("skills/a/SKILL.md");
+    arguments["skill_roots"] = json!(["more", "roots"]);
+    let said = line(tool, arguments).expect("allowed").line.arguments;
+    for word in ["--target-skill-path=skills/a/SKILL.md", "--skill-root=more", "--skill-root=roots"]
+    {
+        assert!(said.iter().any(|known| known == word), "{word}: {said:?}");
+    }
+}
+
+#[rstest]
+#[case("sleep_status", Length::Short)]
+#[case("sleep_diff", Length::Short)]
+#[case("sleep_adopt", Length::Short)]
+#[case("sleep_run", Length::Long)]
+#[case("sleep_dry_run", Length::Long)]
+fn nights_wait_for_nights_alone(#[case] tool: &str, #[case] length: Length) {
+    assert_eq!(line(tool, json!({})).expect("allowed").line.length, length);
+}
+
 #[test]
 fn names_of_tools_and_arguments_are_unique() {
     for (nth, tool) in TOOLS.iter().enumerate() {
         assert!(TOOLS[..nth].iter().all(|other| other.name != tool.name), "{}", tool.name);
-        for (nth, argument) in tool.arguments.iter().enumerate() {
-            let twins = tool.arguments[..nth].iter().filter(|other| other.name == argument.name);
-            assert_eq!(twins.count(), 0, "{} of {}", argument.name, tool.name);
+        let names: Vec<&str> = tool.arguments().map(|argument| argument.name).collect();
+        for (nth, name) in names.iter().enumerate() {
+            assert!(!names[..nth].contains(name), "{name} of {}", tool.name);
         }
-        let names: Vec<&str> = tool.arguments.iter().map(|argument| argument.name).collect();
         assert!(tool.required.iter().all(|name| names.contains(name)), "{}", tool.name);
     }
 }

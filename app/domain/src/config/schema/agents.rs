@@ -158,6 +158,14 @@ pub(super) const KEYS: &[KeySpec] = &[
         Advanced,
         "Copilot may use every tool without asking, commands included; else it only reads files.",
     ),
+    key(
+        "model.copilot_exec_stand_in_tools",
+        "Copilot tools for stand-ins",
+        Text,
+        "bash",
+        Advanced,
+        "Tools by which Copilot runs stand-ins for the tools of a task in a night, with commas. They may call the stand-ins and nothing else.",
+    ),
     text(
         "model.copilot_chat_optimizer_model",
         "Copilot model, optimizer",

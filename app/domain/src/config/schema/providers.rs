@@ -3,8 +3,8 @@
 use super::Group::{Advanced, Models};
 use super::KeyKind::{Bool, Text};
 use super::{
-    AZURE_AUTH, EFFORTS, KeyKind, KeySpec, MINIMAX_REGIONS, POSITIVE, TEMPERATURE, THINKING,
-    TIMEOUT, key, unit,
+    AZURE_AUTH, EFFORTS, KeyKind, KeySpec, MINIMAX_REGIONS, OPENAI_API, POSITIVE, TEMPERATURE,
+    THINKING, TIMEOUT, key, unit,
 };
 
 const fn advanced(
@@ -73,6 +73,27 @@ pub(super) const KEYS: &[KeySpec] = &[
         "model.optimizer_azure_openai_endpoint",
         "OpenAI endpoint, optimizer",
         Text,
+        "",
+        "For the optimizer only.",
+    ),
+    advanced(
+        "model.openai_api",
+        "API of openai_chat",
+        OPENAI_API,
+        "",
+        "`chat` is chat completions, `responses` the Responses API. When empty, chat completions, and the other for models that are served by it alone.",
+    ),
+    advanced(
+        "model.target_openai_api",
+        "API of openai_chat, target",
+        OPENAI_API,
+        "",
+        "For the target only.",
+    ),
+    advanced(
+        "model.optimizer_openai_api",
+        "API of openai_chat, optimizer",
+        OPENAI_API,
         "",
         "For the optimizer only.",
     ),

@@ -86,6 +86,8 @@ pub struct Copilot {
     pub home: String,
     /// It may use every tool, as an agent.
     pub allow_all_tools: bool,
+    /// Tools by which it runs stand-ins for the tools of a task, with commas.
+    pub stand_in_tools: String,
 }
 
 impl RunConfig {
@@ -180,6 +182,7 @@ impl Reader<'_> {
                 path: self.text("model.copilot_exec_path"),
                 home: self.text("model.copilot_exec_home"),
                 allow_all_tools: self.flag("model.copilot_exec_allow_all_tools"),
+                stand_in_tools: self.text("model.copilot_exec_stand_in_tools"),
             },
             pi_path: self.text("model.pi_path"),
             opencode_path: self.text("model.opencode_path"),

@@ -44,6 +44,19 @@ pub enum Thinking {
     Disabled,
 }
 
+/// Which of its APIs OpenAI, or Azure, is called by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenaiApi {
+    /// Chat completions, and the other one for models that need it.
+    #[default]
+    Auto,
+    /// Chat completions.
+    Chat,
+    /// The Responses API.
+    Responses,
+}
+
 /// What a service needs beyond the common. Holds no secret.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provider {
@@ -55,6 +68,9 @@ pub struct Provider {
     pub thinking: Thinking,
     /// For `openai_chat`.
     pub azure_auth: AzureAuth,
+    /// For `openai_chat`.
+    #[serde(default)]
+    pub openai_api: OpenaiApi,
     /// For Azure.
     pub api_version: String,
     /// For tokens of Azure.
@@ -90,6 +106,11 @@ impl Reader<'_> {
             effort: Effort::parse(&self.text(&self.path_of(role, "reasoning_effort"))),
             thinking,
             azure_auth,
+            openai_api: match self.text(&self.path_of(role, "openai_api")).as_str() {
+                "chat" => OpenaiApi::Chat,
+                "responses" => OpenaiApi::Responses,
+                _ => OpenaiApi::Auto,
+            },
             api_version: azure("azure_openai_api_version"),
             token_scope: azure("azure_openai_ad_scope"),
             identity: azure("azure_openai_managed_identity_client_id"),

@@ -2,7 +2,7 @@
 //! providers document, not from our own writers.
 
 use super::*;
-use skillopt_domain::config::{AzureAuth, Thinking};
+use skillopt_domain::config::{AzureAuth, OpenaiApi, Thinking};
 
 /// The form of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Dialect {
 const BEARER: (&str, &str) = ("authorization", "Bearer sk-geheim-123");
 const API_KEY: (&str, &str) = ("api-key", "sk-geheim-123");
 
-pub(super) static DIALECTS: [Dialect; 8] = [
+pub(super) static DIALECTS: [Dialect; 9] = [
     Dialect {
         name: "openai_compatible",
         wire: Wire::Chat,
@@ -57,6 +57,16 @@ pub(super) static DIALECTS: [Dialect; 8] = [
         path: "/openai/deployments/small/chat/completions",
         key: API_KEY,
         tune: |config| at_azure(config, "small"),
+    },
+    Dialect {
+        name: "openai_chat at Azure, Responses by choice",
+        wire: Wire::Responses,
+        path: "/openai/v1/responses",
+        key: API_KEY,
+        tune: |config| {
+            at_azure(config, "small");
+            config.provider.openai_api = OpenaiApi::Responses;
+        },
     },
     Dialect {
         name: "openai_chat at Azure, Responses",

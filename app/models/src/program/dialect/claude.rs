@@ -2,6 +2,7 @@
 
 use super::super::ask::{Ask, amended};
 use super::super::heard::{Heard, count, gist, text};
+use super::super::stand_ins;
 use super::super::workspace::lay_out;
 use super::{Dialect, Order, Spoken, effort_word};
 use serde_json::{Value, json};
@@ -65,6 +66,10 @@ impl Dialect for ClaudeChat {
         json!({"setting_sources": self.setting_sources})
     }
 
+    fn runs_stand_ins(&self) -> bool {
+        true
+    }
+
     fn variables(&self) -> &'static [&'static str] {
         VARIABLES
     }
@@ -77,11 +82,18 @@ impl Dialect for ClaudeChat {
         let ask = Ask::of(order.request, order.folder, order.again)?;
         let mut spoken = started(&self.setting_sources);
         spoken.arg("--permission-mode", "dontAsk");
-        if ask.images.is_empty() {
-            spoken.arg("--tools", "");
-        } else {
-            spoken.arg("--tools", "Read").arg("--allowedTools", READ_HERE);
+        // Everything that is not allowed by name is denied: of commands, only the stand-ins.
+        let names = &order.request.stand_ins;
+        stand_ins::lay_out(order.folder, names)?;
+        let commands = stand_ins::safe(names).map(stand_ins::call_of);
+        let mut allowed: Vec<String> = commands.map(|call| format!("Bash({call}:*)")).collect();
+        let mut tools: Vec<&str> = if allowed.is_empty() { Vec::new() } else { vec!["Bash"] };
+        if !ask.images.is_empty() {
+            tools.push("Read");
+            allowed.push(READ_HERE.to_owned());
         }
+        spoken.arg("--tools", &tools.join(","));
+        spoken.arg_if_set("--allowedTools", &allowed.join(","));
         let system = if ask.system.is_empty() { PLAIN_SYSTEM } else { &ask.system };
         spoken.arg("--system-prompt-file", &order.folder.beside("system.md", system)?);
         spoken.arg_if_set("--model", order.model);
@@ -90,7 +102,7 @@ impl Dialect for ClaudeChat {
             spoken.arg("--json-schema", &schema.to_string());
         }
         spoken.calls_tools = ask.calls_tools;
-        spoken.input = ask.prompt;
+        spoken.input = ask.prompt + &stand_ins::hint(names);
         Ok(spoken)
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::ask::{Ask, amended};
 use super::super::heard::{Heard, count, gist, text};
+use super::super::stand_ins;
 use super::super::workspace::lay_out;
 use super::{Dialect, Order, Spoken};
 use serde_json::{Value, json};
@@ -29,6 +30,14 @@ impl Codex {
         match self.role {
             Role::Target => &self.settings.sandbox,
             Role::Optimizer => "read-only",
+        }
+    }
+
+    /// Stand-ins note their calls in the folder of the call, which a chat that only reads cannot.
+    fn sandbox_for(&self, names: &[String]) -> &str {
+        match (self.sandbox(), stand_ins::safe(names).next()) {
+            ("read-only", Some(_)) => "workspace-write",
+            (sandbox, _) => sandbox,
         }
     }
 
@@ -73,6 +82,10 @@ impl Dialect for Codex {
         self.role == Role::Target
     }
 
+    fn runs_stand_ins(&self) -> bool {
+        self.role == Role::Target
+    }
+
     fn variables(&self) -> &'static [&'static str] {
         &["CODEX_HOME", "CODEX_API_KEY"]
     }
@@ -88,7 +101,12 @@ impl Dialect for Codex {
             "never",
         ]);
         spoken.arg("--cd", &order.folder.work().to_string_lossy());
-        spoken.arg("--sandbox", self.sandbox());
+        let names: &[String] = match self.role {
+            Role::Target => &order.request.stand_ins,
+            Role::Optimizer => &[],
+        };
+        stand_ins::lay_out(order.folder, names)?;
+        spoken.arg("--sandbox", self.sandbox_for(names));
         spoken.arg_if_set("--model", order.model).arg_if_set("--profile", &self.settings.profile);
         for setting in self.overrides(order.effort) {
             spoken.arg("-c", &setting);
@@ -109,6 +127,7 @@ impl Dialect for Codex {
             }
             _ => ask.in_one(),
         };
+        spoken.input.push_str(&stand_ins::hint(names));
         Ok(spoken)
     }
 

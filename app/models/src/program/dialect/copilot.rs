@@ -3,6 +3,7 @@
 
 use super::super::ask::{Ask, amended};
 use super::super::heard::{Heard, count, gist, text};
+use super::super::stand_ins;
 use super::super::workspace::lay_out;
 use super::{Dialect, Order, Spoken, effort_word};
 use serde_json::{Value, json};
@@ -49,6 +50,10 @@ impl Dialect for Copilot {
         self.way == Use::Exec
     }
 
+    fn runs_stand_ins(&self) -> bool {
+        true
+    }
+
     fn variables(&self) -> &'static [&'static str] {
         &["COPILOT_HOME", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"]
     }
@@ -73,12 +78,26 @@ impl Dialect for Copilot {
             "--disable-builtin-mcps",
             "--no-custom-instructions",
         ]);
-        let tools = match self.way {
-            Use::Exec if self.allows_all() => "--allow-all-tools".to_owned(),
-            Use::Exec => format!("--available-tools={READING}"),
-            Use::Chat => "--available-tools=".to_owned(),
+        let names = &order.request.stand_ins;
+        stand_ins::lay_out(order.folder, names)?;
+        let calls: Vec<String> = stand_ins::safe(names).map(stand_ins::call_of).collect();
+        let shell = match self.settings.stand_in_tools.trim() {
+            "" => "bash",
+            tools => tools,
+        };
+        let tools = match (self.way, calls.is_empty()) {
+            (Use::Exec, _) if self.allows_all() => "--allow-all-tools".to_owned(),
+            (Use::Exec, true) => format!("--available-tools={READING}"),
+            (Use::Exec, false) => format!("--available-tools={READING},{shell}"),
+            (Use::Chat, true) => "--available-tools=".to_owned(),
+            (Use::Chat, false) => format!("--available-tools={shell}"),
         };
         spoken.arguments.push(tools);
+        if !self.allows_all() {
+            // Of commands, only the stand-ins may be run without a question, and nobody is there to be asked.
+            let allowed = calls.iter().map(|call| format!("--allow-tool=shell({call}:*)"));
+            spoken.arguments.extend(allowed);
+        }
         spoken.arg_if_set("--model", order.model);
         if let Some(effort) = order.effort {
             // It knows no `max`.
@@ -91,6 +110,7 @@ impl Dialect for Copilot {
             }
             _ => Ask::of(order.request, order.folder, order.again)?.in_one(),
         };
+        spoken.input.push_str(&stand_ins::hint(names));
         Ok(spoken)
     }
 

@@ -1,4 +1,5 @@
-//! Performing a task with a model, with stand-ins for the tools that it needs. Nothing is executed.
+//! Performing a task with a model, with stand-ins for the tools that it needs: tools that the model calls by its
+//! protocol, or small programs in its own folder that note that they were called. No tool does anything.
 
 use super::{Modelled, Question, end_of, messages, plus, tokens_of};
 use crate::backend::{Attempt, Attempted, BackendError, SleepRole};
@@ -26,7 +27,7 @@ impl Modelled {
             role: SleepRole::Target,
             purpose: Purpose::Qa,
             draw: attempt.draw,
-            max_tokens: None,
+            max_tokens: self.limits.attempt,
         };
         let mut request = self.request(attempt);
         let mut done = Attempted { tokens: Some(0), ..Attempted::default() };
@@ -39,7 +40,9 @@ impl Modelled {
             done.call = reply.key;
             let calls = reply.reply.tool_calls;
             note_calls(&mut done.tools_called, calls.iter().map(|call| call.name.as_str()));
-            if calls.is_empty() || round == MAX_TOOL_ROUNDS {
+            // A program has run its stand-ins by itself.
+            let is_over = calls.is_empty() || !request.stand_ins.is_empty();
+            if is_over || round == MAX_TOOL_ROUNDS {
                 done.text = reply.reply.text;
                 break;
             }
@@ -63,6 +66,11 @@ impl Modelled {
             .filter(|tool| is_offered(tool))
             .map(stand_in)
             .collect();
+        let runs = self.stand_ins && self.asker.runs_stand_ins();
+        let stand_ins: Vec<String> = match runs {
+            true => offered.iter().map(|tool| tool.name.clone()).collect(),
+            false => Vec::new(),
+        };
         if !offered.is_empty() {
             let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
             rendered.user.push_str(&format!(
@@ -72,7 +80,11 @@ impl Modelled {
         }
         let phase = draw.phase.as_str();
         let mut request = ChatRequest::new(Purpose::Qa, phase, messages(&rendered));
-        request.tools = offered;
+        request.max_tokens = self.limits.attempt;
+        match runs {
+            true => request.stand_ins = stand_ins,
+            false => request.tools = offered,
+        }
         if self.asker.works_in_folder() {
             request.workspace = Some(Workspace {
                 skill: docs.skill.to_owned(),

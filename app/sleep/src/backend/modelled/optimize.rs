@@ -26,7 +26,7 @@ impl Modelled {
             role: SleepRole::Optimizer,
             purpose,
             draw: order.draw,
-            max_tokens: None,
+            max_tokens: self.limits.reflect,
         };
         let read = |text: &str| read_edits(text, order.target);
         match self.ask(question, &self.prompt_of(spec, order), read).await {
@@ -75,7 +75,7 @@ impl Modelled {
             role: SleepRole::Optimizer,
             purpose: Purpose::SlowUpdate,
             draw: asked.draw,
-            max_tokens: None,
+            max_tokens: self.limits.reflect,
         };
         let values = [
             ("__PREVIOUS_SKILL__", asked.previous),

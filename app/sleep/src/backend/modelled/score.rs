@@ -25,7 +25,7 @@ impl Modelled {
             role: SleepRole::Judge,
             purpose: Purpose::Judge,
             draw,
-            max_tokens: None,
+            max_tokens: self.limits.judge,
         };
         // A judge that counts to 100 is asked again: no scale is guessed.
         let score = |text: &str| read_rubric(text).map_err(|error| error.to_string());

@@ -272,6 +272,85 @@ async fn tools_are_stand_ins_and_count_once_by_call_or_by_mark() {
     assert_eq!(last.messages.last().map(|message| message.role), Some(Speaker::Tool));
 }
 
+/// A target that runs stand-ins by itself and tells which were called.
+#[derive(Debug, Default)]
+struct Runner {
+    seen: Mutex<Vec<ChatRequest>>,
+}
+
+#[async_trait]
+impl Asker for Runner {
+    fn name(&self, _: SleepRole) -> String {
+        "runner".into()
+    }
+    fn is_simulated(&self) -> bool {
+        false
+    }
+    fn runs_stand_ins(&self) -> bool {
+        true
+    }
+    async fn ask(
+        &self,
+        _: SleepRole,
+        request: &ChatRequest,
+        _: Draw,
+    ) -> Result<Reply, BackendError> {
+        self.seen.lock().expect("not poisoned").push(request.clone());
+        let name = request.stand_ins.first().cloned();
+        let calls = name.map(|name| ToolCall { id: "1".into(), name, arguments: "{}".into() });
+        let reply = ChatReply { tool_calls: calls.into_iter().collect(), ..reply("Found it.") };
+        Ok(Reply { reply, key: None, cached: false })
+    }
+    fn spend(&self) -> SpendByRole {
+        SpendByRole::default()
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_runs_stand_ins_is_asked_once_and_its_calls_count() {
+    let tools = ["search", "db/query"].map(|name| ToolName::parse(name).expect("a name"));
+    let task = task();
+    let docs = Docs { skill: "", memory: "" };
+    let order = Attempt { task: &task, docs, tools: &tools, draw: Draw::first(Phase::Train) };
+    let runner = Arc::new(Runner::default());
+    let asker = || Arc::clone(&runner) as Arc<dyn Asker>;
+    let backend = Modelled::new(asker(), Prompts::default(), Arc::new(Evidence::off()));
+    let done = backend.attempt(&order).await.expect("an answer");
+    assert_eq!((done.text.as_str(), done.tools_called), ("Found it.", vec!["search".to_owned()]));
+    let seen = runner.seen.lock().expect("not poisoned").clone();
+    assert_eq!((seen.len(), seen[0].stand_ins.clone()), (1, vec!["search".to_owned()]));
+    assert!(seen[0].tools.is_empty());
+
+    let without = Modelled::new(asker(), Prompts::default(), Arc::new(Evidence::off()));
+    without.without_stand_ins().attempt(&order).await.expect("an answer");
+    let last = runner.seen.lock().expect("not poisoned").last().cloned().expect("a request");
+    assert!(last.stand_ins.is_empty() && last.tools.len() == 1);
+}
+
+#[tokio::test]
+async fn the_last_failure_of_a_role_is_told_until_it_answers_again() {
+    let n_asked = Mutex::new(0);
+    let target: Box<Script> = Box::new(move |_, _| {
+        let mut n_asked = n_asked.lock().expect("not poisoned");
+        *n_asked += 1;
+        match *n_asked {
+            1 => Err(ModelError {
+                kind: ModelErrorKind::Timeout,
+                message: "too slow".into(),
+                attempts: 1,
+                billed: Billed::default(),
+            }),
+            _ => Ok(reply("Bern")),
+        }
+    });
+    let bed = bed([target, says(""), says("")], limits());
+    assert_eq!(bed.backend.last_error(), "");
+    attempt(&bed, &task(), 0).await.expect_err("too slow");
+    assert_eq!(bed.backend.last_error(), "target: timeout: too slow");
+    attempt(&bed, &task(), 1).await.expect("an answer");
+    assert_eq!(bed.backend.last_error(), "");
+}
+
 #[tokio::test]
 async fn a_budget_ends_the_night_before_the_call_that_would_pass_it() {
     let few = Limits { max_calls: Some(1), ..limits() };

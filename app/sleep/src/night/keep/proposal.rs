@@ -30,8 +30,13 @@ pub(super) fn proposal<'a>(
     report: &'a SleepReport,
     decided: &Decided,
 ) -> Proposal<'a> {
-    let heading =
-        ReportHeading { backend: plan.config.backend.as_str(), gated: is_gated(&plan.config) };
+    let config = &plan.config;
+    let is_named = config.user_set.contains("replay_mode");
+    let heading = ReportHeading {
+        backend: config.backend.as_str(),
+        replay_mode: if is_named { &config.replay_mode } else { "" },
+        gated: is_gated(config),
+    };
     Proposal {
         report_md: report_md(report, &heading),
         diagnostics: diagnostics(plan, report, decided),
@@ -59,16 +64,12 @@ fn proposed(decided: &Decided, report: &SleepReport) -> Vec<ProposedDoc> {
     }
     for group in decided.groups.iter().filter(|group| group.report.accepted) {
         let name = &group.report.skill_name;
-        let pinned = decided.group_skills.iter().find(|pinned| is_skill(pinned, name));
-        if let (Some(pinned), Some(outcome)) = (pinned, &group.outcome) {
+        let pinned = decided.group_skills.iter().find(|(known, _)| known == name);
+        if let (Some((_, pinned)), Some(outcome)) = (pinned, &group.outcome) {
             add(pinned, &outcome.new_skill);
         }
     }
     docs
-}
-
-fn is_skill(pinned: &Pinned, name: &str) -> bool {
-    matches!(&pinned.role, Role::Skill(skill) if skill.as_str() == name)
 }
 
 /// Skills of their own that have a proposal.
@@ -98,6 +99,7 @@ fn diagnostics(plan: &NightPlan, report: &SleepReport, decided: &Decided) -> Val
         "n_applied_edits": outcome.applied_edits.len(),
         "n_rejected_edits": outcome.rejected_edits.len(),
         "n_unmatched_edits": outcome.unmatched_edits.len(),
+        "call_error": outcome.call_error,
         "reflect_raw_head": outcome.reflect_raw.chars().take(1200).collect::<String>(),
         "holdout_detail": outcome.holdout_detail,
         "gate_trials": outcome.gate_trials,

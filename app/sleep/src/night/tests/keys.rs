@@ -1,0 +1,145 @@
+//! Keys of the config that have to show in a night.
+
+use super::*;
+
+fn notes(result: &NightResult) -> String {
+    result.report.notes.join("\n")
+}
+
+fn read(result: &NightResult, name: &str) -> String {
+    fs::read_to_string(result.staging.clone().unwrap().join(name)).unwrap()
+}
+
+#[tokio::test]
+async fn secrets_are_masked_whatever_redact_secrets_says_and_the_report_says_so() {
+    let secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx0123456789";
+    let world = World::new().with("redact_secrets", json!(false)).given(letters());
+    let voice = Voice::new(move |request| Ok(reply(&format!("{} {secret}", answer(request)))));
+    let result = world.run(world.models(&voice)).await.unwrap();
+    assert!(notes(&result).contains("`redact_secrets` is false"), "{}", notes(&result));
+    assert!(!read(&result, "evidence.jsonl").contains(secret));
+    let silent = World::new().given(letters());
+    let result = silent.run(silent.models(&voice)).await.unwrap();
+    assert!(!notes(&result).contains("redact_secrets"));
+}
+
+#[tokio::test]
+async fn a_word_for_the_replay_is_shown_when_a_person_gave_one() {
+    let world = World::new().given(exacts());
+    let plain = world.run(Answerers::Mock).await.unwrap();
+    assert!(!read(&plain, "report.md").contains("Replay"));
+    let world = world.with("replay_mode", json!("live"));
+    let named = world.run(Answerers::Mock).await.unwrap();
+    assert!(read(&named, "report.md").contains("- Replay: live\n"));
+}
+
+#[tokio::test]
+async fn a_margin_that_no_gain_reaches_keeps_the_skill_as_it_is() {
+    let world = World::new().with("gate_min_tasks", json!(3)).given(exacts());
+    let result = world.run(Answerers::Mock).await.unwrap();
+    let told = &result.report.no_edits_reason;
+    assert!(!result.report.accepted && told.contains("has to rest on 3 tasks"), "{told}");
+}
+
+#[tokio::test]
+async fn a_limit_of_tokens_goes_with_every_call_of_its_kind() {
+    let world = World::new()
+        .with("attempt_max_tokens", json!(512))
+        .with("reflect_max_tokens", json!(1024))
+        .given(letters());
+    let voice = willing();
+    world.run(world.models(&voice)).await.unwrap();
+    let seen = voice.seen.lock().unwrap();
+    for request in seen.iter() {
+        let expect = if request.purpose == Purpose::Reflect { 1024 } else { 512 };
+        assert_eq!(request.max_tokens, Some(expect), "{:?}", request.purpose);
+    }
+    assert!(seen.iter().any(|request| request.purpose == Purpose::Reflect));
+}
+
+#[tokio::test]
+async fn a_call_that_failed_last_stands_in_the_diagnostics() {
+    let world = World::new().given(letters());
+    let voice = Voice::new(|request| match request.purpose {
+        Purpose::Reflect => Err(error(ModelErrorKind::Timeout)),
+        _ => Ok(reply(&answer(request))),
+    });
+    let result = world.run(world.models(&voice)).await;
+    match result {
+        Ok(result) => {
+            let told: Value = serde_json::from_str(&read(&result, "diagnostics.json")).unwrap();
+            let error = told["call_error"].as_str().unwrap_or_default();
+            assert!(error.contains("optimizer") && error.contains("told so"), "{told}");
+        }
+        Err(failure) => assert!(failure.to_string().contains("told so"), "{failure}"),
+    }
+}
+
+#[tokio::test]
+async fn f47_a_skill_of_a_plugin_gets_its_proposal_and_one_place_is_proposed_for_once() {
+    let skill = "---\nname: letters\ndescription: Letters.\n---\n# Letters\n";
+    let world = World::new().with("multi_skill_fanout", json!(true));
+    let path = world.path("home/.claude/skills/letters/SKILL.md");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, skill).unwrap();
+    let hinted = |task: TaskRecord, hint: &str| TaskRecord {
+        skill_hint: hint.into(),
+        id: format!("{hint}-{}", task.id),
+        ..task
+    };
+    let both = ["letters", "tools:letters"];
+    let tasks = both.iter().flat_map(|hint| letters().into_iter().map(|task| hinted(task, hint)));
+    let world = world.given(tasks.collect());
+    let voice = willing();
+    let result = world.run(world.models(&voice)).await.unwrap();
+    assert_eq!(result.staged_skills, ["letters"], "{:?}", result.report.skill_groups);
+    let second = &result.report.skill_groups[1];
+    assert_eq!(second.skill_name, "tools:letters");
+    assert!(second.reason.contains("the place of the skill \"letters\""), "{}", second.reason);
+
+    let alone = World::new().with("multi_skill_fanout", json!(true));
+    let path = alone.path("home/.claude/skills/letters/SKILL.md");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, skill).unwrap();
+    let tasks = letters().into_iter().map(|task| hinted(task, "tools:letters"));
+    let alone = alone.given(tasks.collect());
+    let result = alone.run(alone.models(&voice)).await.unwrap();
+    assert_eq!(result.staged_skills, ["letters"], "{:?}", result.report.skill_groups);
+}
+
+/// A session in which a person asked for a letter, and the agent used a skill or not.
+fn letter_session(world: &World, id: &str, skill: Option<&str>) {
+    let record = |kind: &str, message: Value| {
+        json!({
+            "type": kind, "uuid": format!("{id}-{kind}"), "timestamp": "2026-01-10T11:00:00Z",
+            "cwd": world.path("project"), "sessionId": id, "isSidechain": false, "message": message,
+        })
+    };
+    let asked = json!({"role": "user", "content": "Write a letter to Ann about the parcel"});
+    let used = skill.map(
+        |skill| json!({"type": "tool_use", "id": "t", "name": "Skill", "input": {"skill": skill}}),
+    );
+    let said = json!({"type": "text", "text": "Dear Ann."});
+    let content: Vec<Value> = used.into_iter().chain([said]).collect();
+    let answered = json!({"id": format!("{id}-m"), "role": "assistant", "content": content});
+    let lines = [record("user", asked), record("assistant", answered)];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(world.path(&format!("home/.claude/projects/-p/{id}.jsonl")), text).unwrap();
+}
+
+#[tokio::test]
+async fn a_session_without_a_skill_keeps_its_task_from_the_skill_of_another_session() {
+    for (second, n_groups) in [(None, 0), (Some("letters"), 1)] {
+        let world = World::new().with("multi_skill_fanout", json!(true));
+        letter_session(&world, "one", Some("letters"));
+        letter_session(&world, "two", second);
+        let result = world.run(Answerers::Mock).await.unwrap();
+        assert_eq!(result.tasks.len(), 1, "asked twice: {:?}", result.tasks);
+        assert_eq!(result.report.skill_groups.len(), n_groups, "{second:?}");
+        assert!(
+            notes(&result).contains("asked in 2 sessions: Write a letter"),
+            "{}",
+            notes(&result)
+        );
+    }
+}
