@@ -93,7 +93,7 @@ fn Body(
         }.into_any())}
         {runs.with_value(|runs| match runs.is_empty() {
             true => nothing(),
-            false => view! { <BetterRuns runs=runs.clone()/> }.into_any(),
+            false => view! { <BetterRuns runs=runs.as_slice()/> }.into_any(),
         })}
     }
 }

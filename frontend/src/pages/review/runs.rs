@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use skillopt_domain::api::RunSummary;
 
 #[component]
-pub(super) fn BetterRuns(runs: Vec<RunSummary>) -> impl IntoView {
+pub(super) fn BetterRuns<'a>(runs: &'a [RunSummary]) -> impl IntoView + use<> {
     let rows = runs.iter().map(row).collect_any();
     view! {
         <section class="section" aria-labelledby="better-title">
