@@ -12,7 +12,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
-use skillopt_domain::api::{HandoffAnswer, HandoffPage, HandoffPrompt};
+use skillopt_domain::api::{HandoffAnswer, HandoffPage, HandoffPrompt, NightItem};
+use skillopt_domain::night::NightStatus;
 use std::pin::Pin;
 
 #[derive(Clone, Copy)]
@@ -53,6 +54,12 @@ impl InboxState {
                     api::handoff(&self.project()).await.map(|page| self.page.set(page))
                 })
             }),
+            on_night: Box::new(move |night| {
+                let is_news = self.page.try_with_untracked(|page| is_news(page, night));
+                if is_news.unwrap_or_default() {
+                    self.look_again();
+                }
+            }),
         });
         on_single_key(move |key| {
             if !matches!(key, "j" | "k") {
@@ -65,6 +72,15 @@ impl InboxState {
                 self.choose(to);
             }
             KeyUse::Used
+        });
+    }
+
+    /// Without an answer what is there stays.
+    fn look_again(self) {
+        spawn_local(async move {
+            if let Ok(page) = api::handoff(&self.project()).await {
+                self.page.set(page);
+            }
         });
     }
 
@@ -188,6 +204,12 @@ impl InboxState {
     }
 }
 
+/// A night of the project began or ended: what is asked may be something else now.
+fn is_news(page: &HandoffPage, night: &NightItem) -> bool {
+    let is_running = night.status == NightStatus::Running;
+    page.project == night.project && is_running != (page.running.as_ref() == Some(&night.id))
+}
+
 fn chosen<'a>(prompts: &'a [HandoffPrompt], named: Option<&str>) -> Option<&'a HandoffPrompt> {
     let named = named.and_then(|id| prompts.iter().find(|prompt| prompt.id == id));
     named
@@ -204,6 +226,18 @@ fn answer_of(page: &HandoffPage, id: &str) -> String {
 mod tests {
     use super::*;
     use crate::pages::handoff::words::tests::page;
+
+    #[test]
+    fn a_night_is_news_when_it_begins_and_when_it_ends() {
+        use crate::components::night_cells::tests::night;
+        let mut page = page(".");
+        let running = NightItem { project: page.project.clone(), ..night(NightStatus::Running) };
+        assert!(is_news(&page, &running));
+        page.running = Some(running.id.clone());
+        assert!(!is_news(&page, &running));
+        assert!(is_news(&page, &NightItem { status: NightStatus::Pending, ..running.clone() }));
+        assert!(!is_news(&page, &NightItem { project: "/other".into(), ..running }));
+    }
 
     #[test]
     fn the_first_open_prompt_is_shown_unless_the_address_names_another() {
