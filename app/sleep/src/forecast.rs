@@ -108,16 +108,22 @@ pub fn planned_calls(options: &NightOptions, load: &NightLoad) -> PlannedCalls {
         0 => 1,
         n => n * rollouts,
     };
+    // Guidance rests on one more attempt with the new skill.
+    let slow = u64::from(has_slow_update(options));
     let variants = 1 + u64::from(options.dream_factor);
     let trained = (load.train.calls + load.recalled.calls).saturating_mul(variants);
     // With several rollouts their differences are read first, and failures when those bring no edit.
     let readings = if rollouts > 1 { 2 } else { 1 };
     PlannedCalls {
-        training: trained.saturating_mul(rounds),
+        training: trained.saturating_mul(rounds + slow),
         validation: load.val.calls.saturating_mul(measurements(options, stages)),
-        reflection: if load.train.tasks > 0 { stages * readings } else { 0 },
+        reflection: if load.train.tasks > 0 { stages * readings + slow } else { 0 },
         test: load.test.calls,
     }
+}
+
+fn has_slow_update(options: &NightOptions) -> bool {
+    options.slow_update && options.evolve_skill && options.gate != GateMode::Off
 }
 
 /// How often each validation task is measured at most.
@@ -134,7 +140,8 @@ fn measurements(options: &NightOptions, stages: u64) -> u64 {
         _ => 2 + alone + budget,
     };
     let end = u64::from(stages > 0);
-    u64::from(options.gate_repeats.max(1)).saturating_mul(1 + trials + end)
+    let slow = u64::from(has_slow_update(options));
+    u64::from(options.gate_repeats.max(1)).saturating_mul(1 + trials + slow + end)
 }
 
 /// Calls of one attempt at a task, its judge's among them.

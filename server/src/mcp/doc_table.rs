@@ -69,8 +69,7 @@ fn takes(argument: &Argument) -> String {
         }
         Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Number(least, most) => format!("whole number, {least} to {most}"),
-        Kind::Numbers(..) => "a list of whole numbers".to_owned(),
+        Kind::Numbers(..) => "list of whole numbers".to_owned(),
         Kind::Texts(_) => "list of texts".to_owned(),
-        Kind::Numbers(least, most) => format!("list of whole numbers, {least} to {most}"),
     }
 }

@@ -166,7 +166,7 @@ mod tests {
     ) {
         let expect: Vec<PathBuf> =
             expect.iter().map(|folder| Path::new(folder).join("User/workspaceStorage")).collect();
-        assert_eq!(on(system, pairs, |machine| machine.vscode_storage()), expect);
+        assert_eq!(on(system, pairs, Machine::vscode_storage), expect);
     }
 
     #[rstest]
@@ -202,6 +202,6 @@ mod tests {
         #[case] pairs: Pairs,
         #[case] expect: &str,
     ) {
-        assert_eq!(on(system, pairs, |machine| machine.devin_transcripts()), Path::new(expect));
+        assert_eq!(on(system, pairs, Machine::devin_transcripts), Path::new(expect));
     }
 }

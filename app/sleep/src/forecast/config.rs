@@ -2,7 +2,8 @@
 
 use super::{Load, NightLoad, PlannedCalls, planned_calls};
 use crate::config::Config;
-use crate::consolidate::{Group, NightOptions, group_by_hint};
+use crate::consolidate::{Group, NightOptions, group_tasks};
+use crate::mine::agreed_hints;
 use crate::night::night_options;
 use crate::replay::count;
 use crate::task::{Split, TaskRecord};
@@ -43,7 +44,10 @@ fn of_tasks(
     (tasks, archive): (&[TaskRecord], &[TaskRecord]),
 ) -> NightForecast {
     let own = planned_calls(options, &NightLoad::of(tasks, archive, options.recall_k));
-    let groups = if config.is_fanout() { group_by_hint(tasks) } else { Vec::new() };
+    let groups = match config.is_fanout() {
+        true => group_tasks(tasks, &agreed_hints(tasks)),
+        false => Vec::new(),
+    };
     let named = groups.iter().filter(|group| !group.skill_name.is_empty());
     let fan_out = named.map(|group| group_calls(options, group, archive)).sum();
     let n_test = count(tasks.iter().filter(|task| task.split == Split::Test).count());

@@ -6,10 +6,9 @@ use crate::backend::{
     SlowQuestion, TextQuestion,
 };
 use crate::config::{Config, Override, Sources, load};
-use crate::consolidate::{
-    NightInput, Silent, consolidate_groups, consolidate_night, group_by_hint,
-};
+use crate::consolidate::{NightInput, Silent, consolidate_groups, consolidate_night, group_tasks};
 use crate::evidence::Evidence;
+use crate::mine::agreed_hints;
 use crate::task::{ReferenceKind, Split};
 use async_trait::async_trait;
 use rstest::rstest;
@@ -73,7 +72,9 @@ impl Backend for Counter {
         Ok(Proposed { edits: (0..reflection.budget).map(edit).collect(), ..Proposed::default() })
     }
     async fn guide(&self, _: &SlowQuestion<'_>) -> Result<Said, BackendError> {
-        Ok(Said::default())
+        let n = self.asked.lock().expect("not poisoned").len();
+        self.note(format!("guide {n}"));
+        Ok(Said { text: format!("{} is guidance", self.worth), ..Said::default() })
     }
     async fn mine(&self, _: &TextQuestion<'_>) -> Result<Said, BackendError> {
         Ok(Said::default())
@@ -134,6 +135,8 @@ fn n_asked(counter: &Counter) -> u64 {
 #[case(NightOptions { gate_repeats: 3, evolve_memory: false, ..NightOptions::default() })]
 #[case(NightOptions { evolve_skill: false, gate_per_edit: true, ..NightOptions::default() })]
 #[case(NightOptions { gate: GateMode::Off, ..NightOptions::default() })]
+#[case(NightOptions { slow_update: true, ..NightOptions::default() })]
+#[case(NightOptions { slow_update: true, evolve_memory: false, rollouts: 3, ..NightOptions::default() })]
 #[case(NightOptions { evolve_skill: false, evolve_memory: false, ..NightOptions::default() })]
 #[tokio::test]
 async fn f51_no_night_makes_more_calls_than_was_forecast(
@@ -187,7 +190,7 @@ async fn f51_skills_of_their_own_and_test_tasks_are_told_apart() {
     let sum: u64 = parts.iter().sum();
     assert_eq!(forecast.calls_max, sum + forecast.test + forecast.fan_out);
     let (counter, input) = input(&crate::night::night_options(&config), "-0.1");
-    let groups = group_by_hint(&input.tasks);
+    let groups = group_tasks(&input.tasks, &agreed_hints(&input.tasks));
     let skill = |_: &str| Ok("# Letters\n".to_owned());
     consolidate_groups(&input, &groups, skill).await.expect("groups");
     let asked = n_asked(&counter);
