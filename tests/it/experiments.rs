@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const BENCH: &str = "data/sleep/bench";
-const SWEEP: &str = "configs/sleep/sweep.yaml";
+const SWEEP: &str = "data/sleep/sweep.yaml";
 /// What the scripted optimizer proposes, and its target follows.
 const RULE: &str = "Give every answer between <answer> and </answer>.";
 const PATIENCE: Duration = Duration::from_secs(60);
