@@ -150,6 +150,14 @@ mod tests {
         assert_eq!(home(system, &lookup(pairs)), expect.map(PathBuf::from));
     }
 
+    fn storage(machine: &Machine<'_>) -> Vec<PathBuf> {
+        machine.vscode_storage()
+    }
+
+    fn transcripts(machine: &Machine<'_>) -> PathBuf {
+        machine.devin_transcripts()
+    }
+
     #[rstest]
     #[case(System::Linux, &[], &["h/.config/Code", "h/.config/Code - Insiders"])]
     #[case(System::Linux, &[("XDG_CONFIG_HOME", "c"), ("APPDATA", "a")], &["c/Code", "c/Code - Insiders"])]
@@ -166,7 +174,7 @@ mod tests {
     ) {
         let expect: Vec<PathBuf> =
             expect.iter().map(|folder| Path::new(folder).join("User/workspaceStorage")).collect();
-        assert_eq!(on(system, pairs, Machine::vscode_storage), expect);
+        assert_eq!(on(system, pairs, storage), expect);
     }
 
     #[rstest]
@@ -202,6 +210,6 @@ mod tests {
         #[case] pairs: Pairs,
         #[case] expect: &str,
     ) {
-        assert_eq!(on(system, pairs, Machine::devin_transcripts), Path::new(expect));
+        assert_eq!(on(system, pairs, transcripts), Path::new(expect));
     }
 }
