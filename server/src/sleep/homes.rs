@@ -130,8 +130,8 @@ mod tests {
         move |name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned())
     }
 
-    fn on<T>(system: System, pairs: Pairs, ask: impl Fn(&Machine<'_>) -> T) -> T {
-        ask(&Machine { system, home: Path::new("h"), get: &lookup(pairs) })
+    fn on<'a>(system: System, get: &'a dyn Fn(&str) -> Option<String>) -> Machine<'a> {
+        Machine { system, home: Path::new("h"), get }
     }
 
     #[rstest]
@@ -150,14 +150,6 @@ mod tests {
         assert_eq!(home(system, &lookup(pairs)), expect.map(PathBuf::from));
     }
 
-    fn storage(machine: &Machine<'_>) -> Vec<PathBuf> {
-        machine.vscode_storage()
-    }
-
-    fn transcripts(machine: &Machine<'_>) -> PathBuf {
-        machine.devin_transcripts()
-    }
-
     #[rstest]
     #[case(System::Linux, &[], &["h/.config/Code", "h/.config/Code - Insiders"])]
     #[case(System::Linux, &[("XDG_CONFIG_HOME", "c"), ("APPDATA", "a")], &["c/Code", "c/Code - Insiders"])]
@@ -174,7 +166,7 @@ mod tests {
     ) {
         let expect: Vec<PathBuf> =
             expect.iter().map(|folder| Path::new(folder).join("User/workspaceStorage")).collect();
-        assert_eq!(on(system, pairs, storage), expect);
+        assert_eq!(on(system, &lookup(pairs)).vscode_storage(), expect);
     }
 
     #[rstest]
@@ -191,7 +183,8 @@ mod tests {
         #[case] base: &str,
     ) {
         let folder = Path::new(base).join("opencode");
-        let db = |named: Option<&str>| on(system, pairs, |machine| machine.opencode_db(named));
+        let get = lookup(pairs);
+        let db = |named: Option<&str>| on(system, &get).opencode_db(named);
         assert_eq!(db(None), Some(folder.join("opencode.db")));
         assert_eq!(db(Some("dev.db")), Some(folder.join("dev.db")));
         assert_eq!(db(Some(":memory:")), None);
@@ -210,6 +203,6 @@ mod tests {
         #[case] pairs: Pairs,
         #[case] expect: &str,
     ) {
-        assert_eq!(on(system, pairs, transcripts), Path::new(expect));
+        assert_eq!(on(system, &lookup(pairs)).devin_transcripts(), Path::new(expect));
     }
 }

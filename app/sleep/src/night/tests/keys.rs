@@ -61,10 +61,11 @@ async fn a_limit_of_tokens_goes_with_every_call_of_its_kind() {
 async fn a_call_that_failed_last_stands_in_the_diagnostics() {
     let more = ["d", "e"].map(|id| letter(id, Split::Val));
     let world = World::new().given(letters().into_iter().chain(more).collect());
-    let voice = Voice::new(|request| match request.purpose {
-        Purpose::Qa if request.messages[0].content.contains("write the letter e") => {
-            Err(error(ModelErrorKind::Timeout))
-        }
+    let is_asked = |request: &ChatRequest| {
+        request.messages.iter().any(|message| message.content.contains("write the letter e"))
+    };
+    let voice = Voice::new(move |request| match request.purpose {
+        Purpose::Qa if is_asked(request) => Err(error(ModelErrorKind::Timeout)),
         _ => Ok(reply(&answer(request))),
     });
     let result = world.run(world.models(&voice)).await.unwrap();
