@@ -169,8 +169,12 @@ pub(super) static ONLY: Argument = arg(
     Kind::Word(&["skill", "memory"]),
     "Only one of the managed skill and the memory.",
 );
-pub(super) static REASON: Argument =
-    arg("reason", "--reason", WORDS, "Why. It is kept, and later nights are told.");
+pub(super) static REASON: Argument = arg(
+    "reason",
+    "--reason",
+    WORDS,
+    "Why. It is kept; later nights are told which edits were turned down.",
+);
 pub(super) static HOUR: Argument =
     arg("hour", "--hour", Kind::Number(0, 23), "Hour of the day, local time; 3 when left out.");
 pub(super) static MINUTE: Argument =

@@ -1,4 +1,4 @@
-//! Turning a proposal down. A reason is asked for: later nights are told what was turned down and why.
+//! Turning a proposal down. A reason is asked for: it stands with the night, and later nights are told which edits it was.
 
 use super::state::{Deciding, NightState};
 use crate::api;

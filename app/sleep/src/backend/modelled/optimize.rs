@@ -127,7 +127,9 @@ fn rejected(edits: &[EditRecord]) -> String {
     }
     match text.is_empty() {
         true => text,
-        false => format!("These were tried and did not help. Do not propose them again:\n{text}"),
+        false => format!(
+            "These were tried and did not help, or a person turned them down. Do not propose them again:\n{text}"
+        ),
     }
 }
 

@@ -1,27 +1,44 @@
 //! What a night lays aside: documents, report, diagnostics, tasks, and what earlier nights laid aside of edits that lost.
 
+use crate::adopt::Decisions;
 use crate::config::Config;
 use crate::night::work::Decided;
 use crate::night::{NightPlan, is_gated};
 use crate::redact::redact_json;
 use crate::report::{ReportHeading, report_md};
-use crate::stage::{Pinned, Proposal, ProposedDoc, Published, Role};
+use crate::stage::{Night, Pinned, Proposal, ProposedDoc, Published, Role};
 use crate::task::TaskRecord;
 use serde_json::{Value, json};
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_domain::night::report::SleepReport;
 use std::path::Path;
 
 /// Nights whose rejected edits the optimizer is shown.
 const NIGHTS_OF_REJECTIONS: usize = 5;
 
-/// Edits that lost in the last nights of the project, the oldest first.
+/// Edits that lost in the last nights of the project, or that a person turned down, the oldest first.
 pub(in crate::night) fn rejected_before(project: &Path) -> Vec<EditRecord> {
     let nights = crate::stage::nights(project).unwrap_or_default();
-    let reports = nights.into_iter().take(NIGHTS_OF_REJECTIONS).filter_map(|night| night.report);
-    let mut edits: Vec<Vec<EditRecord>> = reports.map(|report| report.rejected_edits).collect();
+    let lost = nights.into_iter().take(NIGHTS_OF_REJECTIONS).filter_map(lost_of);
+    let mut edits: Vec<Vec<EditRecord>> = lost.collect();
     edits.reverse();
     edits.concat()
+}
+
+fn lost_of(night: Night) -> Option<Vec<EditRecord>> {
+    let mut report = night.report?;
+    // What cannot be read was decided by nobody.
+    let decisions = Decisions::read(&night.dir).unwrap_or_default();
+    let is_turned_down = |edit: &EditRecord| {
+        let role = match edit.target {
+            Target::Skill => Role::ManagedSkill,
+            Target::Memory => Role::Memory,
+        };
+        decisions.rejection(&role).is_some()
+    };
+    report.edits.retain(is_turned_down);
+    report.rejected_edits.append(&mut report.edits);
+    Some(report.rejected_edits)
 }
 
 /// `report` has no secrets in it.
