@@ -14,8 +14,25 @@ const MOST_BYTES: usize = 2 << 20;
 /// Prompts wait for answers.
 const HANDOFF_PENDING: i32 = 3;
 
-/// The result of a call of `line`, which tells where the rest is of what is too long.
-pub(super) fn answer(finished: &Finished, is_json: bool, line: &str) -> CallToolResult {
+/// Where the rest is of what is too long for a result.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rest<'a> {
+    /// This command looks, and prints all of it.
+    Prints(&'a str),
+    /// The command did something and is not to be run again; this one tells what came of it.
+    Tells(&'a str),
+}
+
+impl<'a> Rest<'a> {
+    fn line(self) -> &'a str {
+        match self {
+            Self::Prints(line) | Self::Tells(line) => line,
+        }
+    }
+}
+
+/// The result of a command; `rest` tells where the rest is of what is too long.
+pub(super) fn answer(finished: &Finished, is_json: bool, rest: Rest<'_>) -> CallToolResult {
     let is_long = finished.stdout.len() > MOST_BYTES;
     let output = if is_json && !is_long { output_of(&finished.stdout) } else { None };
     let status = match finished.exit_code {
@@ -27,20 +44,21 @@ pub(super) fn answer(finished: &Finished, is_json: bool, line: &str) -> CallTool
         Some(output) => format!("{output:#}"),
         None => finished.stdout.trim_end().to_owned(),
     };
-    let rest = match &output {
-        Some(_) => "the structured result has all of it".to_owned(),
-        None => format!("`{line}` prints all of it in a terminal"),
+    let words = match (&output, rest) {
+        (Some(_), _) => "the structured result has all of it".to_owned(),
+        (None, Rest::Prints(line)) => format!("`{line}` prints all of it in a terminal"),
+        (None, Rest::Tells(line)) => format!("`{line}` tells what came of it"),
     };
     let diagnostics = finished.stderr.trim_end();
     let mut content = vec![ContentBlock::text(format!("{}\n{NOTICE}", headline(finished, status)))];
     let texts = [said.as_str(), diagnostics].into_iter().filter(|text| !text.is_empty());
-    content.extend(texts.map(|text| cut(text, &rest)));
+    content.extend(texts.map(|text| cut(text, &words)));
 
     let mut structured = Map::new();
     structured.insert("status".to_owned(), status.into());
     structured.insert("exit_code".to_owned(), finished.exit_code.into());
     if is_long {
-        structured.insert("whole".to_owned(), line.into());
+        structured.insert("whole".to_owned(), rest.line().into());
     }
     if let Some(output) = output {
         structured.insert("output".to_owned(), output);
@@ -105,7 +123,7 @@ mod tests {
         #[case] status: &str,
         #[case] is_error: bool,
     ) {
-        let result = answer(&finished(code, "{}", ""), true, LINE);
+        let result = answer(&finished(code, "{}", ""), true, Rest::Prints(LINE));
         assert_eq!(result.is_error, Some(is_error));
         let expect = json!({"status": status, "exit_code": code, "output": {}});
         assert_eq!(result.structured_content, Some(expect));
@@ -113,8 +131,11 @@ mod tests {
 
     #[test]
     fn output_is_parsed_also_behind_other_lines_and_stands_behind_the_notice() {
-        let result =
-            answer(&finished(Some(0), "a note\n{\"night\": 4}\n", "[sleep] mined\n"), true, LINE);
+        let result = answer(
+            &finished(Some(0), "a note\n{\"night\": 4}\n", "[sleep] mined\n"),
+            true,
+            Rest::Prints(LINE),
+        );
         let structured = result.structured_content.expect("structured");
         assert_eq!(structured["output"], json!({"night": 4}));
         assert_eq!(structured["diagnostics"], "[sleep] mined");
@@ -129,7 +150,7 @@ mod tests {
 
     #[test]
     fn plain_output_stays_text() {
-        let result = answer(&finished(Some(0), "{\"night\": 4}", ""), false, LINE);
+        let result = answer(&finished(Some(0), "{\"night\": 4}", ""), false, Rest::Prints(LINE));
         let structured = result.structured_content.expect("structured");
         assert_eq!(structured, json!({"status": "ok", "exit_code": 0}));
     }
@@ -137,7 +158,8 @@ mod tests {
     #[test]
     fn long_output_is_whole_in_the_structured_result_only() {
         let long = "é".repeat(MOST_CHARS + 5);
-        let result = answer(&finished(Some(0), &json!(long).to_string(), ""), true, LINE);
+        let result =
+            answer(&finished(Some(0), &json!(long).to_string(), ""), true, Rest::Prints(LINE));
         assert_eq!(result.structured_content.expect("structured")["output"], long);
         let text = &result.content[1].as_text().expect("text").text;
         assert!(text.ends_with("has all of it") && text.chars().count() < MOST_CHARS + 100);
@@ -146,16 +168,25 @@ mod tests {
     #[test]
     fn plain_output_that_is_cut_says_which_command_prints_all_of_it() {
         let long = "é".repeat(MOST_CHARS + 5);
-        let result = answer(&finished(Some(0), &long, ""), false, LINE);
+        let result = answer(&finished(Some(0), &long, ""), false, Rest::Prints(LINE));
         let text = &result.content[1].as_text().expect("text").text;
         assert!(text.ends_with("`skillopt sleep diff` prints all of it in a terminal"));
         assert_eq!(result.structured_content.expect("structured").get("whole"), None);
     }
 
     #[test]
+    fn nobody_is_told_to_run_a_paid_command_again_for_its_output() {
+        let long = "x".repeat(MOST_CHARS + 5);
+        let rest = Rest::Tells("skillopt sleep status");
+        let result = answer(&finished(Some(1), &long, ""), false, rest);
+        let text = &result.content[1].as_text().expect("text").text;
+        assert!(text.ends_with("`skillopt sleep status` tells what came of it"), "{text}");
+    }
+
+    #[test]
     fn output_that_is_too_long_for_a_result_is_left_out_and_told() {
         let long = json!("x".repeat(MOST_BYTES)).to_string();
-        let result = answer(&finished(Some(0), &long, ""), true, LINE);
+        let result = answer(&finished(Some(0), &long, ""), true, Rest::Prints(LINE));
         let structured = result.structured_content.expect("structured");
         assert_eq!(structured, json!({"status": "ok", "exit_code": 0, "whole": LINE}));
         let text = &result.content[1].as_text().expect("text").text;

@@ -1,6 +1,6 @@
 //! The protocol: what each request of a client leads to. No command is made up here and no file is touched.
 
-use super::answer::{NOTICE, answer};
+use super::answer::{NOTICE, Rest, answer};
 use super::commands::{Commands, Finished};
 use super::configs::configs;
 use super::line::{BadArguments, wanted, wanted_folder};
@@ -8,7 +8,7 @@ use super::policy::Policy;
 use super::progress::told;
 use super::schema;
 use super::shelf::{Shelf, index, page, resources};
-use super::tools::Tool;
+use super::tools::{Effect, Patience, Tool};
 use super::uri::{Address, INDEX, TEMPLATE};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
@@ -65,9 +65,14 @@ impl SkillOptMcp {
         }
         let wanted = wanted(tool, given, policy)?;
         let typed = wanted.line.typed();
+        let rest = match (tool.effect, tool.patience) {
+            (Effect::Reads, Patience::Short) => Rest::Prints(&typed),
+            (_, Patience::Run) => Rest::Tells("skillopt runs list"),
+            _ => Rest::Tells("skillopt sleep status"),
+        };
         let work = self.0.commands.run(wanted.line, &context.ct);
         let finished = told(context, tool.title, work).await;
-        Ok(answer(&finished, wanted.is_json, &typed))
+        Ok(answer(&finished, wanted.is_json, rest))
     }
 
     async fn all_resources(&self) -> Vec<Resource> {
@@ -195,7 +200,7 @@ fn list_configs(folder: &Path) -> CallToolResult {
             stderr: format!("cannot list configs: {err}"),
         },
     };
-    answer(&finished, true, "find configs")
+    answer(&finished, true, Rest::Prints("find configs"))
 }
 
 /// Files are read where they hold up nobody.

@@ -90,7 +90,7 @@ fn output() -> JsonObject {
             "diagnostics": {"type": "string", "description": "The last of its notes and errors."},
             "whole": {
                 "type": "string",
-                "description": "The output is too long for a result: the command that prints all of it in a terminal.",
+                "description": "The output is too long for a result: the command that prints it in a terminal, or tells what came of it.",
             },
         },
         "required": ["status", "exit_code"],
