@@ -99,21 +99,25 @@ fn packed<'a>(
     feedback: Feedback,
 ) -> (Vec<(Vec<&'a RolloutRecord>, String)>, u32) {
     let room = room.max(LEAST_WEIGHT);
+    let shown = |number: usize, record: &RolloutRecord| {
+        within(room, record, feedback, |out, room| head(out, number, record, room))
+    };
     let mut pieces: Vec<(Vec<&RolloutRecord>, String)> = Vec::new();
-    let mut n_cut = 0;
+    let (mut n_cut, mut taken) = (0, 0);
     for record in records {
         let number = pieces.last().map_or(1, |(held, _)| held.len() + 1);
-        let (text, cut) =
-            within(room, record, feedback, |out, room| head(out, number, record, room));
+        let (text, cut) = shown(number, record);
+        let more = weight(&text);
         match pieces.last_mut() {
-            Some((held, so_far)) if weight(so_far) + weight(&text) <= room => {
+            Some((held, so_far)) if taken + more <= room => {
                 held.push(record);
                 so_far.push_str(&text);
+                taken += more;
             }
             _ => {
                 // The first one of a call has the number 1.
-                let (text, _) =
-                    within(room, record, feedback, |out, room| head(out, 1, record, room));
+                let text = if number == 1 { text } else { shown(1, record).0 };
+                taken = weight(&text);
                 pieces.push((vec![record], text));
             }
         }

@@ -11,8 +11,8 @@ mod registry;
 mod set;
 
 pub use check::PromptProblem;
-pub(crate) use quoting::push_section;
 pub use quoting::{barred, cut_middle, one_line, quoted, quoted_in, section};
+pub(crate) use quoting::{push_section, write_barred};
 pub use registry::{PLACEHOLDERS, PROMPTS, PromptSpec, find_prompt};
 pub use set::{PromptError, PromptSet};
 

@@ -2,7 +2,7 @@
 //! caller. What the grader knows is shown only where the config says so.
 
 use crate::ports::{AgentStep, RolloutRecord};
-use crate::prompts::{barred, cut_middle, one_line};
+use crate::prompts::{cut_middle, one_line, write_barred};
 use skillopt_domain::outcome::Outcome;
 use std::fmt::Write;
 
@@ -101,7 +101,14 @@ pub(crate) const LEAST_WEIGHT: usize = 2000;
 /// Size of a text in quarters of a token, estimated: four letters make a token, and so does each letter of other
 /// scripts.
 pub(crate) fn weight(text: &str) -> usize {
-    text.chars().map(|c| if c.is_ascii() { 1 } else { 4 }).sum()
+    // The first byte of each letter counts. Bytes are added up many at a time.
+    text.bytes()
+        .map(|byte| match byte {
+            0..0x80 => 1,
+            0x80..0xC0 => 0,
+            0xC0.. => 4,
+        })
+        .sum()
 }
 
 /// Writes an attempt under a heading of our own.
@@ -129,22 +136,27 @@ pub(crate) fn write_trajectory(
         if left_out > 0 && (first..first + left_out).contains(&at) {
             continue;
         }
-        let shown = barred(&cut_middle(&message.content, room.prompt));
-        let _ = writeln!(out, "[given to the target]\n{shown}");
+        push_barred(out, "given to the target", &cut_middle(&message.content, room.prompt));
     }
     if !record.steps.is_empty() {
-        let shown = barred(&cut_middle(&told_steps(&record.steps), room.reply));
-        let _ = writeln!(out, "[what the target did]\n{shown}");
+        let told = told_steps(&record.steps);
+        push_barred(out, "what the target did", &cut_middle(&told, room.reply));
     }
-    let shown = barred(&cut_middle(&record.reply, room.reply));
-    let _ = writeln!(out, "[reply of the target]\n{shown}");
+    push_barred(out, "reply of the target", &cut_middle(&record.reply, room.reply));
     match feedback {
         Feedback::Shown => {
-            let note = cut_middle(&record.evaluation_note, room.note);
-            let _ = writeln!(out, "[evaluation]\n{}\n---", barred(&note));
+            push_barred(out, "evaluation", &cut_middle(&record.evaluation_note, room.note));
         }
-        Feedback::Hidden => out.push_str("---\n"),
+        Feedback::Hidden => {}
     }
+    out.push_str("---\n");
+}
+
+/// Text of others under a heading of our own.
+fn push_barred(out: &mut String, heading: &str, text: &str) {
+    let _ = writeln!(out, "[{heading}]");
+    write_barred(out, text);
+    out.push('\n');
 }
 
 /// One line or more a step, in order.
@@ -248,6 +260,7 @@ mod tests {
     #[test]
     fn letters_of_other_scripts_weigh_a_token_each() {
         assert_eq!((weight("abcd"), weight("語"), weight("")), (4, 4, 0));
+        assert_eq!((weight("aé"), weight("\u{1f600}b"), weight("\u{7f}\u{80}")), (5, 5, 5));
     }
 
     #[test]

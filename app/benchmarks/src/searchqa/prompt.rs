@@ -48,10 +48,19 @@ pub(crate) fn user(item: &Item) -> String {
     format!("<passages>\n{passages}\n</passages>\n\nQuestion: {}", item.question.trim())
 }
 
+/// Where the character with this number begins; `None` when there are no more than so many.
+fn place(text: &str, number: usize) -> Option<usize> {
+    let is_plain = text.as_bytes().get(..number)?.is_ascii();
+    match is_plain {
+        true => (number < text.len()).then_some(number),
+        false => text.char_indices().nth(number).map(|(at, _)| at),
+    }
+}
+
 /// The first whole passages that fit. A first passage that is too long by itself is cut.
 pub(crate) fn cut_context(context: &str, limit: usize) -> &str {
     let context = context.trim();
-    let Some((end, _)) = context.char_indices().nth(limit) else {
+    let Some(end) = place(context, limit) else {
         return context;
     };
     let fits = &context[..end];

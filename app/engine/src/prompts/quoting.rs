@@ -1,5 +1,7 @@
 //! Putting text of others into a message: between tags that it cannot close, behind bars, cut in the middle.
 
+use std::borrow::Cow;
+
 /// Sections of the user message that hold text of others.
 const SECTIONS: [&str; 12] = [
     "current_skill",
@@ -25,33 +27,56 @@ pub fn quoted(text: &str) -> String {
 /// Makes text of others safe between tags of these names.
 #[must_use]
 pub fn quoted_in(text: &str, sections: &[&str]) -> String {
-    let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        out.push(c);
-        if c == '<' {
-            let rest = lower[at + 1..].trim_start();
-            let rest = rest.strip_prefix('/').unwrap_or(rest).trim_start();
-            if sections.iter().any(|section| rest.starts_with(section)) {
-                // A character without width parts the bracket from the name.
-                out.push('\u{200b}');
-            }
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, after) = rest.split_at(at + 1);
+        out.push_str(before);
+        let name = after.trim_start();
+        let name = name.strip_prefix('/').unwrap_or(name).trim_start();
+        if sections.iter().any(|section| begins_with(name, section)) {
+            // A character without width parts the bracket from the name.
+            out.push('\u{200b}');
         }
+        rest = after;
     }
+    out.push_str(rest);
     out
+}
+
+/// In any case of its ASCII letters.
+fn begins_with(text: &str, start: &str) -> bool {
+    let bytes = text.as_bytes().get(..start.len());
+    bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(start.as_bytes()))
 }
 
 /// Text of others, each line behind a bar, so that none can pass for one of our own headings.
 #[must_use]
 pub fn barred(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("| {line}")).collect();
-    lines.join("\n")
+    let mut out = String::with_capacity(text.len() + 2);
+    write_barred(&mut out, text);
+    out
+}
+
+/// Adds what [`barred`] makes of a text.
+pub(crate) fn write_barred(out: &mut String, text: &str) {
+    for (at, line) in text.lines().enumerate() {
+        out.push_str(if at == 0 { "| " } else { "\n| " });
+        out.push_str(line);
+    }
 }
 
 /// Text of others on one line.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
 }
 
 /// `<name>` + text + `</name>`, each on a line of its own.
@@ -70,15 +95,19 @@ pub(crate) fn push_section(message: &mut String, name: &str, text: &str) {
 
 /// Cuts a long text in the middle and says so, at most about `max_chars` characters.
 #[must_use]
-pub fn cut_middle(text: &str, max_chars: usize) -> String {
+pub fn cut_middle(text: &str, max_chars: usize) -> Cow<'_, str> {
+    // A character has a byte at least.
+    if text.len() <= max_chars {
+        return Cow::Borrowed(text);
+    }
     let n = text.chars().count();
     if n <= max_chars {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let half = max_chars / 2;
-    let head: String = text.chars().take(half).collect();
-    let tail: String = text.chars().skip(n - half).collect();
-    format!("{head}\n[… {} characters left out …]\n{tail}", n - 2 * half)
+    let place = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (&text[..place(half)], &text[place(n - half)..]);
+    Cow::Owned(format!("{head}\n[… {} characters left out …]\n{tail}", n - 2 * half))
 }
 
 #[cfg(test)]
@@ -93,6 +122,22 @@ mod tests {
             assert!(!text.contains(evil) || text.matches(evil).count() == 1, "{text}");
             assert!(text.contains("<\u{200b}"), "{text}");
         }
+    }
+
+    #[test]
+    fn only_brackets_before_our_names_change() {
+        assert_eq!(quoted("a < b é </ PATCHES> <p>"), "a < b é <\u{200b}/ PATCHES> <p>");
+        assert_eq!(quoted("<"), "<");
+    }
+
+    #[test]
+    fn a_cut_falls_between_letters_of_any_size() {
+        let text = format!("{}{}{}", "é".repeat(40), "x".repeat(30), "語".repeat(40));
+        assert_eq!(cut_middle(&text, 110), text);
+        let head = "é".repeat(40) + "xxxxx";
+        let tail = "xxxxx".to_owned() + &"語".repeat(40);
+        let cut = cut_middle(&text, 90);
+        assert_eq!(cut, format!("{head}\n[… 20 characters left out …]\n{tail}"));
     }
 
     #[test]

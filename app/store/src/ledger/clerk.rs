@@ -20,8 +20,8 @@ use tokio::time::Instant;
 const QUEUE: usize = 1024;
 /// Calls of one transaction.
 const BATCH: usize = 256;
-/// While calls come in close succession, a transaction waits so long for further ones.
-const LINGER: Duration = Duration::from_millis(1);
+/// While calls come in close succession, a transaction waits so long for further ones. A call of a model takes far longer.
+const LINGER: Duration = Duration::from_millis(4);
 const CLOSE_SUCCESSION: Duration = Duration::from_millis(20);
 
 /// Whose reply is stored now.
