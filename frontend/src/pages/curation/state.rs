@@ -116,8 +116,10 @@ impl Desk {
 
     pub(super) fn save(self, id: String) {
         let text = untrack(|| self.text(&id));
-        let change = TaskChange::Edit { id: id.clone(), text };
-        self.change_then("The task was not saved.", change, move || self.forget(&id));
+        let change = TaskChange::Edit { id: id.clone(), text: text.clone() };
+        self.change_then("The task was not saved.", change, move || {
+            self.drafts.update(|drafts| forget_sent(drafts, &id, &text));
+        });
     }
 
     /// Moves tasks with all that belong to them.
@@ -183,6 +185,11 @@ impl Desk {
     }
 }
 
+/// Drops the draft that was saved. What was typed while it was on its way stays.
+fn forget_sent(drafts: &mut Vec<(String, TaskText)>, id: &str, sent: &TaskText) {
+    drafts.retain(|(of, text)| of != id || text != sent);
+}
+
 fn kept_text(tasks: &CuratedTasks, id: &str) -> TaskText {
     let task = tasks.tasks.iter().find(|task| task.id == id);
     task.map(|task| task.text.clone()).unwrap_or_default()
@@ -206,6 +213,15 @@ fn search_words(found: &TasksFound) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_typed_while_a_task_is_on_its_way_stays() {
+        let text = |intent: &str| TaskText { intent: intent.into(), ..TaskText::default() };
+        let mut drafts = vec![("a".to_owned(), text("newer")), ("b".to_owned(), text("sent"))];
+        forget_sent(&mut drafts, "a", &text("sent"));
+        forget_sent(&mut drafts, "b", &text("sent"));
+        assert_eq!(drafts, [("a".to_owned(), text("newer"))]);
+    }
 
     #[test]
     fn a_search_says_what_was_new_and_why_there_is_nothing() {
