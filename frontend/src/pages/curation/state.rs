@@ -106,6 +106,11 @@ impl Desk {
         self.drafts.with(|drafts| drafts.iter().any(|(of, _)| of == id))
     }
 
+    /// A task is not as it stands in its form. Drafts of tasks that are gone do not count.
+    pub(super) fn has_unsaved(self) -> bool {
+        self.drafts.with(|drafts| self.with(|tasks| has_unsaved(tasks, drafts)))
+    }
+
     pub(super) fn forget(self, id: &str) {
         self.drafts.update(|drafts| drafts.retain(|(of, _)| of != id));
     }
@@ -190,6 +195,10 @@ fn forget_sent(drafts: &mut Vec<(String, TaskText)>, id: &str, sent: &TaskText) 
     drafts.retain(|(of, text)| of != id || text != sent);
 }
 
+fn has_unsaved(tasks: &CuratedTasks, drafts: &[(String, TaskText)]) -> bool {
+    drafts.iter().any(|(of, _)| tasks.tasks.iter().any(|task| task.id == *of))
+}
+
 fn kept_text(tasks: &CuratedTasks, id: &str) -> TaskText {
     let task = tasks.tasks.iter().find(|task| task.id == id);
     task.map(|task| task.text.clone()).unwrap_or_default()
@@ -221,6 +230,15 @@ mod tests {
         forget_sent(&mut drafts, "a", &text("sent"));
         forget_sent(&mut drafts, "b", &text("sent"));
         assert_eq!(drafts, [("a".to_owned(), text("newer"))]);
+    }
+
+    #[test]
+    fn a_draft_counts_while_its_task_is_there() {
+        let task = CuratedTask { id: "a".into(), ..CuratedTask::default() };
+        let tasks = CuratedTasks { tasks: vec![task], ..CuratedTasks::default() };
+        let draft = |id: &str| [(id.to_owned(), TaskText::default())];
+        assert!(has_unsaved(&tasks, &draft("a")));
+        assert!(!has_unsaved(&tasks, &draft("gone")) && !has_unsaved(&tasks, &[]));
     }
 
     #[test]

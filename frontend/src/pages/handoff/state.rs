@@ -133,6 +133,11 @@ impl InboxState {
         });
     }
 
+    /// An answer is not as it stands in its field.
+    pub(super) fn has_unsaved(self) -> bool {
+        self.drafts.with(|drafts| self.page.with(|page| has_unsaved(page, drafts)))
+    }
+
     /// Saves what stands in the field. `then` is the prompt that is shown next.
     pub(super) fn save(self, id: String, overwrite: bool, then: Option<String>) {
         let text = untrack(|| self.text(&id));
@@ -209,6 +214,16 @@ fn is_news(page: &HandoffPage, night: &NightItem) -> bool {
     page.project == night.project && is_running != (page.running.as_ref() == Some(&night.id))
 }
 
+/// Drafts of prompts that are gone do not count, nor of those without an answer: that is missing anyway.
+fn has_unsaved(page: &HandoffPage, drafts: &[(String, String)]) -> bool {
+    let is_changed = |prompt: &HandoffPrompt, text: &String| {
+        prompt.answer.as_ref().is_some_and(|answer| answer != text)
+    };
+    drafts.iter().any(|(of, text)| {
+        page.prompts.iter().any(|prompt| prompt.id == *of && is_changed(prompt, text))
+    })
+}
+
 /// Drops the draft that was saved. What was typed while it was on its way stays.
 fn forget_sent(drafts: &mut Vec<(String, String)>, id: &str, sent: &str) {
     drafts.retain(|(of, text)| of != id || text != sent);
@@ -261,6 +276,15 @@ mod tests {
         keep_typed(&mut drafts, "a".into(), "yes".into());
         keep_typed(&mut drafts, "c".into(), "no".into());
         assert_eq!(drafts, [draft("a", "yes, and more"), draft("c", "no")]);
+    }
+
+    #[test]
+    fn an_answer_is_unsaved_while_its_draft_says_something_else() {
+        let page = page(".o");
+        let draft = |id: &str, text: &str| [(id.to_owned(), text.to_owned())];
+        assert!(has_unsaved(&page, &draft("a", "no")));
+        assert!(!has_unsaved(&page, &draft("a", "yes")));
+        assert!(!has_unsaved(&page, &draft("b", "no")) && !has_unsaved(&page, &draft("x", "no")));
     }
 
     #[test]
