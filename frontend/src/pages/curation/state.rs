@@ -127,11 +127,11 @@ impl Desk {
         });
     }
 
-    /// Moves tasks with all that belong to them.
-    pub(super) fn relocate(self, ids: &[String], split: &str) {
+    /// Moves tasks with all that belong to them, and clears the choice of the split once they are moved.
+    pub(super) fn relocate(self, ids: &[String], split: RwSignal<String>) {
         let ids = self.with_untracked(|tasks| with_their_group(tasks, ids));
-        let change = TaskChange::Move { ids, split: split.to_owned() };
-        self.change("The tasks were not moved.", change);
+        let change = TaskChange::Move { ids, split: split.get_untracked() };
+        self.change_then("The tasks were not moved.", change, move || split.set(String::new()));
     }
 
     fn change_then(self, what: &'static str, change: TaskChange, then: impl FnOnce() + 'static) {
