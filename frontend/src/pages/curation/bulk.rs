@@ -110,23 +110,24 @@ fn Moves(desk: Desk, ids: Vec<String>) -> impl IntoView {
         "Tasks of one session stay together".to_owned()
     };
     let ids = StoredValue::new(ids);
-    let choose = move |event| {
-        let split = event_target_value(&event);
-        if !split.is_empty() {
-            desk.relocate(&ids.get_value(), &split);
-        }
-    };
+    let split = RwSignal::new(String::new());
+    let choose = move |event| split.set(event_target_value(&event));
+    let cannot = move || desk.is_sending.get() || split.with(String::is_empty);
+    let go = move |_| desk.relocate(&ids.get_value(), split);
     view! {
-        <label class="input curation-bulk__move" title=title>
-            <span class="visually-hidden">"Move to"</span>
-            <select on:change=handler(choose) disabled=move || desk.is_sending.get()>
-                <option value="">"Move to…"</option>
-                <option value="train">"Training"</option>
-                <option value="val">"Validation"</option>
-                <option value="test">"Test"</option>
-            </select>
-            <Icon name="down"/>
-        </label>
+        <span class="row curation-bulk__move" data-gap="tight">
+            <label class="input">
+                <span class="visually-hidden">"Move to"</span>
+                <select prop:value=move || split.get() on:change=handler(choose)>
+                    <option value="">"Move to…"</option>
+                    <option value="train">"Training"</option>
+                    <option value="val">"Validation"</option>
+                    <option value="test">"Test"</option>
+                </select>
+                <Icon name="down"/>
+            </label>
+            <button class="button" data-size="sm" type="button" title=title disabled=move || cannot() on:click=handler(go)>"Move"</button>
+        </span>
     }
 }
 

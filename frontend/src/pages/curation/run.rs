@@ -23,7 +23,12 @@ pub(super) fn RunBar(desk: Desk) -> impl IntoView {
     let model = RwSignal::new(String::new());
     let failure = RwSignal::new(None::<ApiError>);
     let is_starting = RwSignal::new(false);
-    let why = Memo::new(move || backend.with(|backend| desk.with(|tasks| refusal(tasks, backend))));
+    let why = Memo::new(move || {
+        let refused = backend.with(|backend| desk.with(|tasks| refusal(tasks, backend)));
+        // The night has what is saved.
+        let unsaved = desk.has_unsaved().then_some("Save or undo the changed task first.");
+        refused.or(unsaved)
+    });
     let navigate = use_navigate();
     let start = Callback::new(move |dry_run: bool| {
         let said = |text: RwSignal<String>| {

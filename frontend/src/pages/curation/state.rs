@@ -106,6 +106,11 @@ impl Desk {
         self.drafts.with(|drafts| drafts.iter().any(|(of, _)| of == id))
     }
 
+    /// A task is not as it stands in its form. Drafts of tasks that are gone do not count.
+    pub(super) fn has_unsaved(self) -> bool {
+        self.drafts.with(|drafts| self.with(|tasks| has_unsaved(tasks, drafts)))
+    }
+
     pub(super) fn forget(self, id: &str) {
         self.drafts.update(|drafts| drafts.retain(|(of, _)| of != id));
     }
@@ -116,15 +121,17 @@ impl Desk {
 
     pub(super) fn save(self, id: String) {
         let text = untrack(|| self.text(&id));
-        let change = TaskChange::Edit { id: id.clone(), text };
-        self.change_then("The task was not saved.", change, move || self.forget(&id));
+        let change = TaskChange::Edit { id: id.clone(), text: text.clone() };
+        self.change_then("The task was not saved.", change, move || {
+            self.drafts.update(|drafts| forget_sent(drafts, &id, &text));
+        });
     }
 
-    /// Moves tasks with all that belong to them.
-    pub(super) fn relocate(self, ids: &[String], split: &str) {
+    /// Moves tasks with all that belong to them, and clears the choice of the split once they are moved.
+    pub(super) fn relocate(self, ids: &[String], split: RwSignal<String>) {
         let ids = self.with_untracked(|tasks| with_their_group(tasks, ids));
-        let change = TaskChange::Move { ids, split: split.to_owned() };
-        self.change("The tasks were not moved.", change);
+        let change = TaskChange::Move { ids, split: split.get_untracked() };
+        self.change_then("The tasks were not moved.", change, move || split.set(String::new()));
     }
 
     fn change_then(self, what: &'static str, change: TaskChange, then: impl FnOnce() + 'static) {
@@ -183,6 +190,15 @@ impl Desk {
     }
 }
 
+/// Drops the draft that was saved. What was typed while it was on its way stays.
+fn forget_sent(drafts: &mut Vec<(String, TaskText)>, id: &str, sent: &TaskText) {
+    drafts.retain(|(of, text)| of != id || text != sent);
+}
+
+fn has_unsaved(tasks: &CuratedTasks, drafts: &[(String, TaskText)]) -> bool {
+    drafts.iter().any(|(of, _)| tasks.tasks.iter().any(|task| task.id == *of))
+}
+
 fn kept_text(tasks: &CuratedTasks, id: &str) -> TaskText {
     let task = tasks.tasks.iter().find(|task| task.id == id);
     task.map(|task| task.text.clone()).unwrap_or_default()
@@ -206,6 +222,24 @@ fn search_words(found: &TasksFound) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_typed_while_a_task_is_on_its_way_stays() {
+        let text = |intent: &str| TaskText { intent: intent.into(), ..TaskText::default() };
+        let mut drafts = vec![("a".to_owned(), text("newer")), ("b".to_owned(), text("sent"))];
+        forget_sent(&mut drafts, "a", &text("sent"));
+        forget_sent(&mut drafts, "b", &text("sent"));
+        assert_eq!(drafts, [("a".to_owned(), text("newer"))]);
+    }
+
+    #[test]
+    fn a_draft_counts_while_its_task_is_there() {
+        let task = CuratedTask { id: "a".into(), ..CuratedTask::default() };
+        let tasks = CuratedTasks { tasks: vec![task], ..CuratedTasks::default() };
+        let draft = |id: &str| [(id.to_owned(), TaskText::default())];
+        assert!(has_unsaved(&tasks, &draft("a")));
+        assert!(!has_unsaved(&tasks, &draft("gone")) && !has_unsaved(&tasks, &[]));
+    }
 
     #[test]
     fn a_search_says_what_was_new_and_why_there_is_nothing() {

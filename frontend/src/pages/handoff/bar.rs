@@ -8,12 +8,17 @@ use crate::components::icon::Icon;
 use crate::components::night_cells::night_href;
 use crate::components::when::When;
 use crate::fmt;
+use crate::state::memo::Memo;
 use leptos::prelude::*;
 
 #[component]
 pub(super) fn Bar(inbox: InboxState) -> impl IntoView {
     let words = inbox.memo(progress_words);
-    let missing = inbox.memo(missing_words);
+    let missing = Memo::new(move || {
+        // The night has what is saved.
+        let unsaved = inbox.has_unsaved().then(|| "Save the changed answer first.".to_owned());
+        inbox.with(missing_words).or(unsaved)
+    });
     let width = inbox.memo(|page| {
         fmt::share(page.n_answered, u32::try_from(page.prompts.len()).unwrap_or(u32::MAX))
     });

@@ -133,8 +133,9 @@ impl InboxState {
         });
     }
 
-    fn forget(self, id: &str) {
-        self.drafts.update(|drafts| drafts.retain(|(of, _)| of != id));
+    /// An answer is not as it stands in its field.
+    pub(super) fn has_unsaved(self) -> bool {
+        self.drafts.with(|drafts| self.page.with(|page| has_unsaved(page, drafts)))
     }
 
     /// Saves what stands in the field. `then` is the prompt that is shown next.
@@ -144,11 +145,12 @@ impl InboxState {
             let prompt = page.prompts.iter().find(|prompt| prompt.id == id);
             prompt.map(|prompt| prompt.answer_sha.clone()).unwrap_or_default()
         });
+        let sent = text.clone();
         let answer = HandoffAnswer { project: self.project(), text, replaces, overwrite };
         let of = id.clone();
         let sending: Sending = Box::pin(async move { api::answer_prompt(&of, &answer).await });
         self.send(NOT_SAVED, sending, move || {
-            self.forget(&id);
+            self.drafts.update(|drafts| forget_sent(drafts, &id, &sent));
             if let Some(then) = then {
                 self.choose(then);
             }
@@ -161,7 +163,9 @@ impl InboxState {
         let text = untrack(|| self.text(&id));
         let of = id.clone();
         let sending: Sending = Box::pin(async move { api::take_answer_back(&of, &project).await });
-        self.send("The answer was not taken back.", sending, move || self.typed(&id, text));
+        self.send("The answer was not taken back.", sending, move || {
+            self.drafts.update(|drafts| keep_typed(drafts, id, text));
+        });
     }
 
     /// What others answered meanwhile. What is typed here stays.
@@ -210,6 +214,28 @@ fn is_news(page: &HandoffPage, night: &NightItem) -> bool {
     page.project == night.project && is_running != (page.running.as_ref() == Some(&night.id))
 }
 
+/// Drafts of prompts that are gone do not count, nor of those without an answer: that is missing anyway.
+fn has_unsaved(page: &HandoffPage, drafts: &[(String, String)]) -> bool {
+    let is_changed = |prompt: &HandoffPrompt, text: &String| {
+        prompt.answer.as_ref().is_some_and(|answer| answer != text)
+    };
+    drafts.iter().any(|(of, text)| {
+        page.prompts.iter().any(|prompt| prompt.id == *of && is_changed(prompt, text))
+    })
+}
+
+/// Drops the draft that was saved. What was typed while it was on its way stays.
+fn forget_sent(drafts: &mut Vec<(String, String)>, id: &str, sent: &str) {
+    drafts.retain(|(of, text)| of != id || text != sent);
+}
+
+/// Makes a text the draft, unless there is one: that is newer.
+fn keep_typed(drafts: &mut Vec<(String, String)>, id: String, text: String) {
+    if drafts.iter().all(|(of, _)| *of != id) {
+        drafts.push((id, text));
+    }
+}
+
 fn chosen<'a>(prompts: &'a [HandoffPrompt], named: Option<&str>) -> Option<&'a HandoffPrompt> {
     let named = named.and_then(|id| prompts.iter().find(|prompt| prompt.id == id));
     named
@@ -237,6 +263,28 @@ mod tests {
         assert!(!is_news(&page, &running));
         assert!(is_news(&page, &NightItem { status: NightStatus::Pending, ..running.clone() }));
         assert!(!is_news(&page, &NightItem { project: "/other".into(), ..running }));
+    }
+
+    #[test]
+    fn what_is_typed_while_an_answer_is_on_its_way_stays() {
+        let draft = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+        let mut drafts = vec![draft("a", "yes, and more"), draft("b", "yes")];
+        forget_sent(&mut drafts, "a", "yes");
+        assert_eq!(drafts, [draft("a", "yes, and more"), draft("b", "yes")]);
+        forget_sent(&mut drafts, "b", "yes");
+        assert_eq!(drafts, [draft("a", "yes, and more")]);
+        keep_typed(&mut drafts, "a".into(), "yes".into());
+        keep_typed(&mut drafts, "c".into(), "no".into());
+        assert_eq!(drafts, [draft("a", "yes, and more"), draft("c", "no")]);
+    }
+
+    #[test]
+    fn an_answer_is_unsaved_while_its_draft_says_something_else() {
+        let page = page(".o");
+        let draft = |id: &str, text: &str| [(id.to_owned(), text.to_owned())];
+        assert!(has_unsaved(&page, &draft("a", "no")));
+        assert!(!has_unsaved(&page, &draft("a", "yes")));
+        assert!(!has_unsaved(&page, &draft("b", "no")) && !has_unsaved(&page, &draft("x", "no")));
     }
 
     #[test]

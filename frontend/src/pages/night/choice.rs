@@ -11,6 +11,9 @@ use skillopt_domain::api::{
 /// An edit of a document: its key and the edit's number, from 1.
 pub(crate) type EditPlace = (String, u32);
 
+/// What was asked of one document, and what the server says to it.
+pub(super) type Answered = (EditChoice, Result<NightPreview, String>);
+
 /// What stands in the place of a proposal when some of its edits are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shown {
@@ -60,16 +63,12 @@ pub(super) fn choices(detail: &NightDetail, left_out: &[EditPlace]) -> Vec<EditC
 }
 
 /// What is shown of a document. An answer to an older choice is none.
-pub(super) fn shown(
-    key: &str,
-    choices: &[EditChoice],
-    answer: Option<&Result<NightPreview, String>>,
-) -> Shown {
+pub(super) fn shown(key: &str, choices: &[EditChoice], answers: &[Answered]) -> Shown {
     let Some(choice) = choices.iter().find(|choice| choice.key == key) else { return Shown::Whole };
-    match answer {
+    match answers.iter().find(|(asked, _)| asked == choice) {
         None => Shown::Asked,
-        Some(Err(words)) => Shown::Refused(words.clone()),
-        Some(Ok(preview)) => {
+        Some((_, Err(words))) => Shown::Refused(words.clone()),
+        Some((_, Ok(preview))) => {
             let of = |one: &&DerivedDocument| one.key == key && one.edits == choice.edits;
             preview.documents.iter().find(of).cloned().map_or(Shown::Asked, Shown::Derived)
         }
@@ -203,7 +202,8 @@ mod tests {
 
     #[test]
     fn an_answer_to_an_older_choice_is_not_shown() {
-        let asked = [EditChoice { key: "memory".into(), edits: vec![1] }];
+        let choice = |key: &str, edits| EditChoice { key: key.into(), edits };
+        let asked = [choice("memory", vec![1])];
         let derived = |edits: Vec<u32>| DerivedDocument {
             key: "memory".into(),
             edits,
@@ -211,16 +211,25 @@ mod tests {
             risks: Vec::new(),
             is_measured: false,
         };
-        let answer = |edits| Ok(NightPreview { documents: vec![derived(edits)] });
-        assert_eq!(shown("skill", &asked, None), Shown::Whole);
-        assert_eq!(shown("memory", &asked, None), Shown::Asked);
-        assert_eq!(shown("memory", &asked, Some(&answer(vec![1, 2]))), Shown::Asked);
-        assert_eq!(
-            shown("memory", &asked, Some(&answer(vec![1]))),
-            Shown::Derived(derived(vec![1]))
-        );
-        let refused = Err("edit 2 builds on edit 1".to_owned());
-        assert!(matches!(shown("memory", &asked, Some(&refused)), Shown::Refused(_)));
+        let answer = |edits: Vec<u32>| -> [Answered; 1] {
+            let preview = NightPreview { documents: vec![derived(edits.clone())] };
+            [(choice("memory", edits), Ok(preview))]
+        };
+        assert_eq!(shown("skill", &asked, &[]), Shown::Whole);
+        assert_eq!(shown("memory", &asked, &[]), Shown::Asked);
+        assert_eq!(shown("memory", &asked, &answer(vec![1, 2])), Shown::Asked);
+        assert_eq!(shown("memory", &asked, &answer(vec![1])), Shown::Derived(derived(vec![1])));
+    }
+
+    #[test]
+    fn a_refusal_is_that_of_its_own_document_and_choice() {
+        let choice = |key: &str, edits| EditChoice { key: key.into(), edits };
+        let refused: [Answered; 1] =
+            [(choice("memory", vec![2]), Err("edit 2 builds on edit 1".into()))];
+        let asked = [choice("memory", vec![2]), choice("skill", vec![1])];
+        assert!(matches!(shown("memory", &asked, &refused), Shown::Refused(_)));
+        assert_eq!(shown("skill", &asked, &refused), Shown::Asked);
+        assert_eq!(shown("memory", &[choice("memory", vec![1])], &refused), Shown::Asked);
     }
 
     #[test]

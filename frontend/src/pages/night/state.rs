@@ -1,6 +1,6 @@
 //! What the page of one night holds. While the night runs, it is asked for again and again.
 
-use super::choice::{EditPlace, Shown, choices, shown};
+use super::choice::{Answered, EditPlace, Shown, choices, shown};
 use crate::api::{self, ApiError, ApiResult};
 use crate::live::nights::{NightPlan, follow};
 use crate::state::load::Load;
@@ -8,9 +8,7 @@ use crate::state::memo::Memo;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use skillopt_domain::api::{
-    EditChoice, NightAdoption, NightDetail, NightItem, NightPreview, ProblemCode,
-};
+use skillopt_domain::api::{EditChoice, NightAdoption, NightDetail, NightItem, ProblemCode};
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::NightStatus;
 use std::pin::Pin;
@@ -29,7 +27,7 @@ pub(crate) struct NightState {
     /// Documents of which some edits are left out.
     pub(super) choices: Memo<Vec<EditChoice>>,
     /// What the server makes of them.
-    preview: Load<Result<NightPreview, String>>,
+    preview: Load<Vec<Answered>>,
     /// A decision is on its way.
     pub(super) is_deciding: RwSignal<bool>,
     /// What the last decision failed with.
@@ -49,8 +47,8 @@ impl NightState {
         });
         let preview_id = id.clone();
         let preview = Load::new(move || {
-            let (id, edits) = (preview_id.clone(), choices.get());
-            async move { Ok(previewed(&id, edits).await) }
+            let (id, choices) = (preview_id.clone(), choices.get());
+            async move { Ok(previewed(&id, choices).await) }
         });
         Self {
             id: StoredValue::new(id),
@@ -79,8 +77,9 @@ impl NightState {
 
     /// What stands in the place of a document; follows it.
     pub(super) fn shown(self, key: &str) -> Shown {
-        let answer = self.preview.get().and_then(Result::ok);
-        self.choices.with(|choices| shown(key, choices, answer.as_deref()))
+        let answers = self.preview.get().and_then(Result::ok);
+        let answers = answers.as_deref().map(Vec::as_slice).unwrap_or_default();
+        self.choices.with(|choices| shown(key, choices, answers))
     }
 
     /// Follows the night until it is over or the calling component is gone.
@@ -158,13 +157,15 @@ fn has_more(before: &NightItem, now: &NightItem) -> bool {
         != (now.status, now.decision, now.progress.stage)
 }
 
-/// Nothing is asked where no edit is left out. What the server refuses is an answer.
-async fn previewed(id: &NightId, edits: Vec<EditChoice>) -> Result<NightPreview, String> {
-    if edits.is_empty() {
-        return Ok(NightPreview::default());
+/// Each document is asked about by itself, so that one refusal is not that of all. What the server refuses is an answer.
+async fn previewed(id: &NightId, choices: Vec<EditChoice>) -> Vec<Answered> {
+    let mut answers = Vec::new();
+    for choice in choices {
+        let wanted = NightAdoption { keys: Vec::new(), edits: vec![choice.clone()] };
+        let answer = api::preview_night(id, &wanted).await.map_err(|error| error.problem.detail);
+        answers.push((choice, answer));
     }
-    let wanted = NightAdoption { keys: Vec::new(), edits };
-    api::preview_night(id, &wanted).await.map_err(|error| error.problem.detail)
+    answers
 }
 
 pub(super) fn is_running(detail: &NightDetail) -> bool {
