@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -299,10 +299,12 @@ impl Handoff {
     pub(super) fn make_dir(&self, dir: &Path) -> Result<(), HandoffError> {
         fs::create_dir_all(dir).map_err(io_error("make", dir))?;
         let ignore = self.dir.join(".gitignore");
-        if ignore.exists() {
-            return Ok(());
+        // Never through a link that a cloned project brought, not even one that leads nowhere.
+        match fs::OpenOptions::new().write(true).create_new(true).open(&ignore) {
+            Ok(mut file) => file.write_all(b"*\n").map_err(io_error("write", &ignore)),
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(err) => Err(io_error("write", &ignore)(err)),
         }
-        fs::write(&ignore, "*\n").map_err(io_error("write", &ignore))
     }
 
     fn write_json(&self, path: &Path, value: &impl Serialize) -> Result<(), HandoffError> {

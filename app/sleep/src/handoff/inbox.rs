@@ -150,7 +150,10 @@ impl Handoff {
                 Err(err) => return Err(io_error("read", &dir)(err)),
             }
         }
-        is_plain_file(&self.dir().join("pending.json")).map(drop)
+        for name in ["pending.json", ".gitignore"] {
+            is_plain_file(&self.dir().join(name))?;
+        }
+        Ok(())
     }
 }
 
