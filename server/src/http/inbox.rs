@@ -110,14 +110,15 @@ pub(crate) async fn go_on(
         let text = format!("{n_missing} prompts have no answer yet; answer them first");
         return Err(ApiError::Conflict(text));
     }
-    let command = command_of(&state, &inbox)?;
+    let shared = state.clone();
+    let command = beside(move || command_of(&shared, &inbox)).await?;
     let night = state.nights.begin(&command).await?;
     let id = night.id.clone();
     state.nights.spawn(night);
     Ok(Json(NightBegun { id }))
 }
 
-/// The night that waits, once more. Its settings open no folder that is closed to this server.
+/// The night that waits, once more. Its settings open no folder that is closed to this server. Blocks.
 fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
     let row = waiting(&inbox.rows).ok_or_else(|| {
         ApiError::NotFound(
@@ -137,11 +138,13 @@ fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
     let tasks_file = NightOrder::kept_tasks_file(&row.settings_json)
         .map(|path| allowed_tasks(state, &inbox.project, path))
         .transpose()?;
+    let cfg_options = NightOrder::kept_cfg_options(&row.settings_json)
+        .map_err(|err| ApiError::Conflict(err.to_string()))?;
     Ok(NightCommand {
         is_dry: row.is_dry,
         order,
         tasks_file,
-        cfg_options: Vec::new(),
+        cfg_options,
         fresh: false,
         actor: ACTOR.to_owned(),
     })
