@@ -4,6 +4,7 @@
 mod files;
 mod inbox;
 mod model;
+mod plain;
 #[cfg(test)]
 mod tests;
 

@@ -86,6 +86,7 @@ pub(super) fn tasks_for_night(state: &AppState, project: &Path, seen: &str) -> A
     Ok(curated.path().to_owned())
 }
 
+/// Blocks.
 fn project_of(state: &AppState, typed: &str) -> ApiResult<PathBuf> {
     Ok(state.adopter.readable_folder(typed)?)
 }
@@ -98,7 +99,8 @@ fn shown(state: &AppState, project: &Path) -> ApiResult<CuratedTasks> {
 /// The folder of a night of the project.
 async fn folder_of(state: &AppState, id: &NightId, typed: &str) -> ApiResult<PathBuf> {
     let Staged { row, dir, .. } = staged(state, id).await?;
-    let project = project_of(state, typed)?;
+    let (shared, typed) = (state.clone(), typed.to_owned());
+    let project = beside(move || project_of(&shared, &typed)).await?;
     if Path::new(&row.project) == project {
         return Ok(dir);
     }

@@ -5,7 +5,7 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key,
+    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key, waiting,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -92,34 +92,35 @@ pub(crate) async fn take_back(
 /// round read.
 #[utoipa::path(post, path = "/sleep/handoff/continue", tag = "sleep", request_body = HandoffContinue,
     responses((status = 200, body = NightBegun), (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 409, body = Problem, description = "Prompts have no answer yet, or a night runs.")))]
+        (status = 409, body = Problem, description = "Prompts have no answer yet, none is asked, or a night runs.")))]
 pub(crate) async fn go_on(
     State(state): State<AppState>,
     Json(request): Json<HandoffContinue>,
 ) -> ApiResult<Json<NightBegun>> {
     let inbox = inbox(&state, &request.project).await?;
     let handoff = inbox.handoff.clone();
-    let n_missing = beside(move || handoff.round())
-        .await?
-        .prompts
-        .iter()
-        .filter(|prompt| prompt.answer.is_none())
-        .count();
+    let prompts = beside(move || handoff.round()).await?.prompts;
+    // The files of a night that is done are put aside; going on would begin another one from the start.
+    if prompts.is_empty() {
+        let text = "no prompt waits in the project; its night is done, or none was begun";
+        return Err(ApiError::Conflict(text.to_owned()));
+    }
+    let n_missing = prompts.iter().filter(|prompt| prompt.answer.is_none()).count();
     if n_missing > 0 {
         let text = format!("{n_missing} prompts have no answer yet; answer them first");
         return Err(ApiError::Conflict(text));
     }
-    let command = command_of(&state, &inbox)?;
+    let shared = state.clone();
+    let command = beside(move || command_of(&shared, &inbox)).await?;
     let night = state.nights.begin(&command).await?;
     let id = night.id.clone();
     state.nights.spawn(night);
     Ok(Json(NightBegun { id }))
 }
 
-/// The night that waits, once more. Its settings open no folder that is closed to this server.
+/// The night that waits, once more. Its settings open no folder that is closed to this server. Blocks.
 fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
-    let waiting = inbox.rows.iter().find(|row| row.status == NightStatus::Pending);
-    let row = waiting.ok_or_else(|| {
+    let row = waiting(&inbox.rows).ok_or_else(|| {
         ApiError::NotFound(
             "no night of this server waits for answers; go on with the command that began it"
                 .to_owned(),
@@ -137,11 +138,13 @@ fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
     let tasks_file = NightOrder::kept_tasks_file(&row.settings_json)
         .map(|path| allowed_tasks(state, &inbox.project, path))
         .transpose()?;
+    let cfg_options = NightOrder::kept_cfg_options(&row.settings_json)
+        .map_err(|err| ApiError::Conflict(err.to_string()))?;
     Ok(NightCommand {
         is_dry: row.is_dry,
         order,
         tasks_file,
-        cfg_options: Vec::new(),
+        cfg_options,
         fresh: false,
         actor: ACTOR.to_owned(),
     })

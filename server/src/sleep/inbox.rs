@@ -14,16 +14,26 @@ pub(crate) fn inbox_page(
     let round = handoff.round()?;
     let prompts: Vec<HandoffPrompt> = round.prompts.into_iter().map(prompt_item).collect();
     let n_answered = prompts.iter().filter(|prompt| prompt.answer.is_some()).count();
-    let of = |status| rows.iter().find(|row| row.status == status).map(|row| row.id.clone());
+    let running = rows.iter().find(|row| row.status == NightStatus::Running);
     Ok(HandoffPage {
         project,
         dir: handoff.dir().display().to_string(),
         asked_at_ms: round.asked_at_ms,
-        night: of(NightStatus::Pending).filter(|_| !prompts.is_empty()),
-        running: of(NightStatus::Running),
+        night: waiting(rows).filter(|_| !prompts.is_empty()).map(|row| row.id.clone()),
+        running: running.map(|row| row.id.clone()),
         n_answered: u32::try_from(n_answered).unwrap_or(u32::MAX),
         prompts,
     })
+}
+
+/// The night that waits: the latest one, unless a night behind it came to its end. Its row says that it waits for good,
+/// also when another night took its answers.
+pub(crate) fn waiting(rows: &[NightRow]) -> Option<&NightRow> {
+    let is_done = |status: NightStatus| {
+        matches!(status, NightStatus::Staged | NightStatus::Empty | NightStatus::Rehearsed)
+    };
+    let mut since = rows.iter().take_while(|row| !is_done(row.status));
+    since.find(|row| row.status == NightStatus::Pending)
 }
 
 fn prompt_item(prompt: AskedPrompt) -> HandoffPrompt {

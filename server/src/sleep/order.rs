@@ -2,15 +2,17 @@
 //! The one place of nights that reads the environment.
 
 use super::homes::{self, Machine, System};
-use crate::config::Environment;
+use crate::config::{BadConfig, Environment, cfg_options, holds_secret};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skillopt_domain::config::Setting;
 use skillopt_sleep::adopt::Places;
 use skillopt_sleep::config::{Config, ConfigErrors, EnvError, Override, Sources, find_file, load};
 use skillopt_sleep::harvest::{
     HarvestOptions, Homes, Instant, Limits, Scope, Source, UnknownSource,
 };
 use skillopt_sleep::prompts::{PromptProblem, Prompts};
+use skillopt_sleep::redact::redact;
 use skillopt_sleep::skills::{RootPlaces, skill_roots};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,13 +38,40 @@ pub(super) struct KeptOrder {
     /// The file that the tasks of this night came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tasks_file: Option<PathBuf>,
+    /// Keys of models of this night, as `section.key=value`.
+    // Invariant: none of them holds a secret.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) cfg_options: Vec<String>,
+    /// Names of those that hold one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) secret_options: Vec<String>,
+}
+
+/// Why the keys of models that a night had are not known any more.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeptOptionsError {
+    /// Secrets are not kept.
+    #[error(
+        "the night was begun with --cfg-options {}, and a secret is not kept; go on with the command that began it",
+        .0.join(", ")
+    )]
+    Secret(Vec<String>),
+    /// They are none any more.
+    #[error(transparent)]
+    Models(#[from] BadConfig),
 }
 
 impl NightOrder {
-    /// The settings as JSON text, with the file that the tasks came from.
-    pub(crate) fn kept(&self, tasks_file: Option<&Path>) -> String {
-        let tasks_file = tasks_file.and_then(|path| std::path::absolute(path).ok());
-        let kept = KeptOrder { tasks_file, ..KeptOrder::of(self) };
+    /// The settings as JSON text, with the file that the tasks came from and the keys of models.
+    pub(crate) fn kept(&self, tasks_file: Option<&Path>, cfg_options: &[Setting]) -> String {
+        let (secret, plain): (Vec<&Setting>, Vec<&Setting>) =
+            cfg_options.iter().partition(|option| is_secret(option));
+        let kept = KeptOrder {
+            tasks_file: tasks_file.and_then(|path| std::path::absolute(path).ok()),
+            cfg_options: plain.iter().map(|one| format!("{}={}", one.path, one.value)).collect(),
+            secret_options: secret.iter().map(|one| one.path.clone()).collect(),
+            ..KeptOrder::of(self)
+        };
         serde_json::to_string(&kept).unwrap_or_default()
     }
 
@@ -54,6 +83,18 @@ impl NightOrder {
     /// The file with the tasks of a night with the settings that [`NightOrder::kept`] wrote.
     pub(crate) fn kept_tasks_file(kept: &str) -> Option<PathBuf> {
         serde_json::from_str::<KeptOrder>(kept).ok()?.tasks_file
+    }
+
+    /// The keys of models of a night with the settings that [`NightOrder::kept`] wrote.
+    ///
+    /// # Errors
+    /// [`KeptOptionsError`] when the night had others too.
+    pub(crate) fn kept_cfg_options(kept: &str) -> Result<Vec<Setting>, KeptOptionsError> {
+        let kept: KeptOrder = serde_json::from_str(kept).unwrap_or_default();
+        if !kept.secret_options.is_empty() {
+            return Err(KeptOptionsError::Secret(kept.secret_options));
+        }
+        Ok(cfg_options(&kept.cfg_options)?)
     }
 
     /// A flag names this key.
@@ -68,7 +109,7 @@ impl KeptOrder {
         Self {
             config_file: order.config_file.as_ref().and_then(|path| std::path::absolute(path).ok()),
             keys: keys.map(|one| (one.flag.clone(), one.key.clone(), one.value.clone())).collect(),
-            tasks_file: None,
+            ..Self::default()
         }
     }
 
@@ -254,6 +295,11 @@ fn homes(setup: &NightSetup, env: &Environment) -> Homes {
 /// What the machine gives to adoptions.
 pub(crate) fn places(setup: &NightSetup) -> Places {
     Places { temp_dir: std::env::temp_dir(), allowed: setup.config.adoption_roots() }
+}
+
+fn is_secret(option: &Setting) -> bool {
+    let text = option.value.to_string();
+    redact(&text).text != text || holds_secret(&option.path, &Value::String(text))
 }
 
 /// A flag's value.

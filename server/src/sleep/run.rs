@@ -164,7 +164,7 @@ impl Nights {
             at_ms: now_ms,
             owner: self.hosting.owner().to_owned(),
             ttl_ms: LEASE_MS,
-            settings_json: order.kept(command.tasks_file.as_deref()),
+            settings_json: order.kept(command.tasks_file.as_deref(), &command.cfg_options),
         };
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();

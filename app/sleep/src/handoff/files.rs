@@ -1,16 +1,19 @@
 //! The folder of a handoff: what is asked, what was answered, and what the night pinned so that it asks the same again.
 
-use super::{has_placeholder, prompt_id};
+use super::{has_placeholder, plain, prompt_id};
 use crate::adopt::live_file::{self, Mode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const FORMAT: &str = "skillopt_sleep.handoff.v1";
+/// The largest list of prompts that is read, in bytes.
+const MAX_FILE_BYTES: usize = 32 << 20;
 
 /// Takes secrets out of a text.
 pub type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
@@ -212,13 +215,15 @@ impl Handoff {
         Ok(self.asked()?.into_iter().filter(waits).collect())
     }
 
-    /// Everything that the last round asked, the answered prompts too.
+    /// Everything that the last round asked, the answered prompts too, each once.
     ///
     /// # Errors
     /// [`HandoffError`] when the file cannot be read or understood.
     pub fn asked(&self) -> Result<Vec<Asked>, HandoffError> {
         let path = self.dir.join("pending.json");
-        let Some(file) = read_json::<PendingFile>(&path)? else { return Ok(Vec::new()) };
+        let Some(text) = plain::read_text(&path, MAX_FILE_BYTES)? else { return Ok(Vec::new()) };
+        let file: PendingFile = serde_json::from_str(&text)
+            .map_err(|err| HandoffError::Damaged { path: path.clone(), reason: err.to_string() })?;
         if file.format != FORMAT {
             return Err(HandoffError::Damaged {
                 path,
@@ -228,7 +233,9 @@ impl Handoff {
         let is_id = |asked: &Asked| {
             asked.id.len() == 16 && asked.id.bytes().all(|byte| byte.is_ascii_hexdigit())
         };
-        Ok(file.pending.into_iter().filter(is_id).collect())
+        let mut known = HashSet::new();
+        let is_new = |asked: &Asked| known.insert(asked.id.clone());
+        Ok(file.pending.into_iter().filter(is_id).filter(is_new).collect())
     }
 
     /// Answers a pending prompt.
@@ -299,10 +306,12 @@ impl Handoff {
     pub(super) fn make_dir(&self, dir: &Path) -> Result<(), HandoffError> {
         fs::create_dir_all(dir).map_err(io_error("make", dir))?;
         let ignore = self.dir.join(".gitignore");
-        if ignore.exists() {
-            return Ok(());
+        // Never through a link that a cloned project brought, not even one that leads nowhere.
+        match fs::OpenOptions::new().write(true).create_new(true).open(&ignore) {
+            Ok(mut file) => file.write_all(b"*\n").map_err(io_error("write", &ignore)),
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(err) => Err(io_error("write", &ignore)(err)),
         }
-        fs::write(&ignore, "*\n").map_err(io_error("write", &ignore))
     }
 
     fn write_json(&self, path: &Path, value: &impl Serialize) -> Result<(), HandoffError> {

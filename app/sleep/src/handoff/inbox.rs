@@ -1,18 +1,20 @@
 //! Answers given from elsewhere than an editor: several people or tabs may look at the same prompts, so an answer names
 //! the one that it takes the place of. Files and their form are those that the night reads.
 
-use super::Handoff;
 use super::files::{Asked, HandoffError, io_error};
+use super::{Handoff, plain};
 use skillopt_domain::hash::Sha256Hex;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The longest answer, in bytes.
 pub const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 32 << 20;
+/// The most prompts that are shown at once.
+const MAX_PROMPTS: usize = 1000;
+/// The most that the answers of a round have together, in bytes.
+const MAX_ROUND_BYTES: usize = 32 << 20;
 
 /// What the last round asked, with what was answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,9 +66,19 @@ impl Handoff {
             Ok(meta) => meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()),
             Err(_) => None,
         };
-        let mut prompts = Vec::new();
-        for asked in self.asked()? {
+        let all = self.asked()?;
+        if all.len() > MAX_PROMPTS {
+            let reason = format!("it has {} prompts; {MAX_PROMPTS} at most", all.len());
+            return Err(HandoffError::Damaged { path, reason });
+        }
+        let (mut prompts, mut n_bytes) = (Vec::new(), 0);
+        for asked in all {
             let answer = self.given(&asked.id)?;
+            n_bytes += answer.as_ref().map_or(0, |answer| answer.text.len());
+            if n_bytes > MAX_ROUND_BYTES {
+                let reason = format!("its files have more than {MAX_ROUND_BYTES} bytes together");
+                return Err(HandoffError::Damaged { path: self.answers_dir(), reason });
+            }
             prompts.push(AskedPrompt { asked, answer });
         }
         let asked_at_ms = asked_at_ms
@@ -126,18 +138,19 @@ impl Handoff {
         }
         self.make_dir(&self.answers_dir())?;
         let path = self.dir().join("answers.lock");
-        is_plain_file(&path)?;
-        let lock = File::create(&path).and_then(|file| file.lock().map(|()| file));
+        check_plain_file(&path)?;
+        // Empties nothing, whatever has the name by now.
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(&path);
+        let lock = file.and_then(|file| file.lock().map(|()| file));
         lock.map_err(io_error("lock", &path))
     }
 
     fn given(&self, id: &str) -> Result<Option<GivenAnswer>, HandoffError> {
         let path = self.answer_file(id);
-        if !is_plain_file(&path)? {
-            return Ok(None);
-        }
-        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
-        Ok((!text.trim().is_empty()).then(|| GivenAnswer { sha: Sha256Hex::of(&text), text }))
+        let text = plain::read_text(&path, MAX_ANSWER_BYTES)?;
+        let text = text.filter(|text| !text.trim().is_empty());
+        Ok(text.map(|text| GivenAnswer { sha: Sha256Hex::of(&text), text }))
     }
 
     /// A project that was cloned may bring a folder of this name whose parts lead elsewhere.
@@ -150,15 +163,18 @@ impl Handoff {
                 Err(err) => return Err(io_error("read", &dir)(err)),
             }
         }
-        is_plain_file(&self.dir().join("pending.json")).map(drop)
+        for name in ["pending.json", ".gitignore"] {
+            check_plain_file(&self.dir().join(name))?;
+        }
+        Ok(())
     }
 }
 
-fn is_plain_file(path: &Path) -> Result<bool, HandoffError> {
+fn check_plain_file(path: &Path) -> Result<(), HandoffError> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() && meta.len() <= MAX_FILE_BYTES => Ok(true),
+        Ok(meta) if meta.is_file() => Ok(()),
         Ok(_) => Err(HandoffError::NotPlain(PathBuf::from(path))),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(err) => Err(io_error("read", path)(err)),
     }
 }
@@ -243,6 +259,53 @@ mod tests {
         let long = inbox.give(&id, &"x".repeat(MAX_ANSWER_BYTES + 1), Replaces::Anything);
         assert!(matches!(long, Err(HandoffError::LongAnswer { .. })));
         assert_eq!(inbox.pending().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_prompt_that_is_listed_often_is_shown_once_and_too_many_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let inbox = handoff(dir.path());
+        fs::create_dir(inbox.dir()).unwrap();
+        let list = |ids: Vec<usize>| {
+            let row = |id: usize| {
+                let id = format!("{id:016x}");
+                serde_json::json!({"id": id, "answer_file": "a", "max_tokens": 1, "prompt": "p"})
+            };
+            let pending: Vec<_> = ids.into_iter().map(row).collect();
+            let format = "skillopt_sleep.handoff.v1";
+            let file = serde_json::json!({"format": format, "answers_dir": "", "pending": pending});
+            fs::write(inbox.dir().join("pending.json"), file.to_string()).unwrap();
+        };
+        list(vec![7; MAX_PROMPTS + 1]);
+        assert_eq!(inbox.round().unwrap().prompts.len(), 1);
+        list((0..MAX_PROMPTS).collect());
+        assert_eq!(inbox.round().unwrap().prompts.len(), MAX_PROMPTS);
+        list((0..=MAX_PROMPTS).collect());
+        assert!(matches!(inbox.round(), Err(HandoffError::Damaged { .. })));
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_or_no_text_is_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inbox, id) = asked(dir.path());
+        for bytes in [b"caf\xe9".to_vec(), vec![b'x'; MAX_ANSWER_BYTES + 1]] {
+            fs::write(inbox.answer_file(&id), bytes).unwrap();
+            let refused = inbox.round();
+            assert!(matches!(refused, Err(HandoffError::Damaged { .. })), "{refused:?}");
+        }
+        fs::write(inbox.answer_file(&id), vec![b'x'; MAX_ANSWER_BYTES]).unwrap();
+        assert!(inbox.round().is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_answer_that_is_a_link_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inbox, id) = asked(dir.path());
+        let elsewhere = dir.path().join("elsewhere");
+        fs::write(&elsewhere, "secret").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, inbox.answer_file(&id)).unwrap();
+        assert!(matches!(inbox.round(), Err(HandoffError::NotPlain(_))));
     }
 
     #[cfg(unix)]

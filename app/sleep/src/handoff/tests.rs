@@ -97,6 +97,20 @@ fn pins_are_read_back_and_a_finished_night_is_put_aside() {
     assert!(again.ends_with(".skillopt-sleep-handoff.night3.done.19700101-000000"));
 }
 
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_that_leads_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let round = handoff(dir.path());
+    let outside = dir.path().join("outside");
+    fs::create_dir(round.dir()).unwrap();
+    std::os::unix::fs::symlink(&outside, round.dir().join(".gitignore")).unwrap();
+    round.pend("first", 100).unwrap();
+    assert_eq!(round.flush().unwrap(), 1);
+    assert!(!outside.exists());
+    assert!(matches!(round.round(), Err(HandoffError::NotPlain(_))));
+}
+
 #[test]
 fn a_damaged_list_of_prompts_is_told() {
     let dir = tempfile::tempdir().unwrap();

@@ -160,5 +160,31 @@ async fn without_a_night_that_waits_nothing_goes_on() {
     world.project();
     let inbox = world.inbox().await;
     assert_eq!((&inbox["prompts"], &inbox["night"]), (&json!([]), &Value::Null));
+    world.go_on().await.is_problem(409, "conflict");
+}
+
+#[tokio::test]
+async fn a_night_whose_files_were_put_aside_does_not_begin_again() {
+    let world = World::with_home().await;
+    world.waiting().await;
+    let folder = world.project().join(".skillopt-sleep-handoff");
+    fs::rename(&folder, folder.with_added_extension("night1.done")).unwrap();
+    world.go_on().await.is_problem(409, "conflict");
+    assert_eq!(world.n_audited("begin_night").await, 1);
+}
+
+#[tokio::test]
+async fn a_night_that_another_one_finished_waits_no_more() {
+    let world = World::with_home().await;
+    let first = world.waiting().await;
+    for id in ids(&world.inbox().await) {
+        assert_eq!(world.give(&id, "[]", json!({})).await.status, 200);
+    }
+    assert_eq!(world.inbox().await["night"], json!(first));
+    let order = json!({"project": world.project(), "backend": "mock", "dry_run": true});
+    assert_eq!(world.post("/api/v1/sleep/nights", &order).await.status, 200);
+    world.nights.drained().await;
+    assert_eq!(world.inbox().await["night"], Value::Null, "its prompts are there still");
     world.go_on().await.is_problem(404, "not_found");
+    assert_eq!(world.n_audited("begin_night").await, 2);
 }

@@ -40,13 +40,31 @@ fn a_project_that_is_named_goes_before_the_config_file() {
 fn settings_that_are_kept_come_back_as_they_were() {
     let keys = vec![key("--model", "model", "m"), key("--set seed", "seed", 7)];
     let order = NightOrder { project: None, config_file: Some("/c.json".into()), keys };
-    let kept = order.kept(Some(Path::new("/tasks.json")));
+    let kept = order.kept(Some(Path::new("/tasks.json")), &[]);
     let back = NightOrder::of_kept("/p".into(), &kept);
     assert_eq!(NightOrder::kept_tasks_file(&kept), Some("/tasks.json".into()));
-    assert_eq!(NightOrder::kept_tasks_file(&order.kept(None)), None);
+    assert_eq!(NightOrder::kept_tasks_file(&order.kept(None, &[])), None);
     assert_eq!((back.project, back.config_file), (Some("/p".into()), order.config_file));
     assert_eq!(back.keys, order.keys);
     assert_eq!(NightOrder::of_kept("/p".into(), "").keys, []);
+}
+
+#[test]
+fn keys_of_models_are_kept_but_for_secrets() {
+    let order = NightOrder::default();
+    let kept = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        order.kept(None, &cfg_options(&words).unwrap())
+    };
+    let plain = kept(&["model.target_temperature=0", "env.note=a=b"]);
+    let back = NightOrder::kept_cfg_options(&plain).unwrap();
+    let words: Vec<String> = back.iter().map(|one| format!("{}={}", one.path, one.value)).collect();
+    assert_eq!(words, ["model.target_temperature=0", "env.note=a=b"]);
+    let secret = kept(&["model.target_temperature=0", "model.address=https://me:Hidden1@host/v1"]);
+    assert!(!secret.contains("Hidden1"), "{secret}");
+    let refused = NightOrder::kept_cfg_options(&secret).unwrap_err().to_string();
+    assert!(refused.contains("model.address") && refused.contains("command"), "{refused}");
+    assert!(NightOrder::kept_cfg_options("").unwrap().is_empty());
 }
 
 #[test]
