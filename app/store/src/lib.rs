@@ -48,7 +48,7 @@ pub use lifecycle::{Author, Change, Command};
 pub use live::{Changes, Signal};
 pub use nights::{
     BeginNightError, NewNight, NightCall, NightChanges, NightDocuments, NightEnd, NightRow,
-    NightScores, OpenNights,
+    NightScores, OpenNights, ReviewKept,
 };
 pub use open::Store;
 pub use reading::Counts;
