@@ -45,7 +45,7 @@ pub(crate) async fn find(
     };
     let shared = state.clone();
     let (project, found) = beside(move || add_found(&shared, &search, folder.as_deref())).await?;
-    note(&state, "find_tasks", &project, format!("{} new", found.n_new)).await?;
+    note(&state, "find_tasks", &project, format!("{} new", found.n_new)).await;
     Ok(Json(found))
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn alter(
 ) -> ApiResult<Json<CuratedTasks>> {
     let shared = state.clone();
     let (project, words, tasks) = beside(move || altered(&shared, request)).await?;
-    note(&state, "change_tasks", &project, words).await?;
+    note(&state, "change_tasks", &project, words).await;
     Ok(Json(tasks))
 }
 

@@ -14,7 +14,7 @@ use skillopt_domain::api::{
     NextNight, NightBegun, NightRequest, Problem, ScheduleChange, ScheduleItem, SchedulePage,
     ScheduleRequest, SystemJob,
 };
-use skillopt_domain::ids::ScheduleId;
+use skillopt_domain::ids::{NightId, ScheduleId};
 use skillopt_domain::night::ScheduleOutcomeKind;
 use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
 use skillopt_store::{AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow};
@@ -161,7 +161,14 @@ pub(crate) async fn run_now(
     Path(id): Path<ScheduleId>,
 ) -> ApiResult<Json<NightBegun>> {
     let row = row(&state, &id).await?;
-    let night = state.clock.begin(&row, ACTOR).await?;
+    let shared = state.clone();
+    let id = state.nights.to_the_end(async move { begin_by_hand(&shared, &row).await }).await?;
+    Ok(Json(NightBegun { id }))
+}
+
+/// The night is begun, also when its schedule cannot tell of it.
+async fn begin_by_hand(state: &AppState, row: &ScheduleRow) -> ApiResult<NightId> {
+    let night = state.clock.begin(row, ACTOR).await?;
     let at_ms = state.hosting.clock().now_ms();
     let outcome = OutcomeRow {
         kind: ScheduleOutcomeKind::Begun,
@@ -170,8 +177,10 @@ pub(crate) async fn run_now(
         night: Some(night.clone()),
         words: "by hand".to_owned(),
     };
-    state.store.note_schedule(&id, &outcome).await?;
-    Ok(Json(NightBegun { id: night }))
+    if let Err(err) = state.store.note_schedule(&row.id, &outcome).await {
+        tracing::error!(schedule.id = %row.id, "a night begun by hand cannot be noted: {err}");
+    }
+    Ok(night)
 }
 
 /// What could not run at night is refused by day. Gives the real place of the project.

@@ -185,8 +185,12 @@ pub(crate) async fn adopt(
     Json(request): Json<NightAdoption>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let order = AdoptionOrder { keys: &request.keys, edits: &request.edits, actor: ACTOR };
-    adopt_keys(&state.hosting, &dir, order, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let order = AdoptionOrder { keys: &request.keys, edits: &request.edits, actor: ACTOR };
+        adopt_keys(&hosting, &dir, order, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -217,8 +221,12 @@ pub(crate) async fn reject(
     Json(request): Json<NightRejection>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
-    reject_night(&state.hosting, &dir, rejection, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+        reject_night(&hosting, &dir, rejection, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -233,8 +241,12 @@ pub(crate) async fn reopen(
     Json(request): Json<NightReopening>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let reopening = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
-    reopen_night(&state.hosting, &dir, reopening, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let reopening = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+        reopen_night(&hosting, &dir, reopening, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -247,7 +259,9 @@ pub(crate) async fn revert(
     Path(id): Path<NightId>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    revert_night(&state.hosting, &dir, &places, ACTOR).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move { revert_night(&hosting, &dir, &places, ACTOR).await };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 

@@ -222,3 +222,10 @@ async fn a_search_that_finds_nothing_says_why() {
     let refused = world.find("", json!({"source": "clod"})).await;
     refused.is_problem(400, "bad_request");
 }
+
+#[tokio::test]
+async fn what_is_done_is_told_also_when_the_audit_log_cannot_be_written() {
+    let world = World::with_home().await;
+    world.store.close().await;
+    assert_eq!(ids(&world.found().await).len(), 4);
+}
