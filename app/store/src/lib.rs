@@ -54,6 +54,6 @@ pub use open::Store;
 pub use reading::Counts;
 pub use runs::{NewRun, RunRow};
 pub use schedules::{
-    AddScheduleError, NewSchedule, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
+    AddScheduleError, NewSchedule, OldClaims, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
     ScheduleTime,
 };
