@@ -185,6 +185,11 @@ async fn begin_by_hand(state: &AppState, row: &ScheduleRow) -> ApiResult<NightId
 
 /// What could not run at night is refused by day. Gives the real place of the project.
 async fn checked(state: &AppState, night: NightRequest) -> ApiResult<(String, KeptNight)> {
+    if night.tasks_version.is_some() {
+        let words = "the nights of a schedule read sessions, not one version of the curated tasks; leave \
+                     `tasks_version` out";
+        return Err(ApiError::BadRequest(words.to_owned()));
+    }
     let state = state.clone();
     beside(move || {
         let order = order_of(&state, &night)?;

@@ -1,7 +1,7 @@
 //! Nights over HTTP: lists, one night, its evidence, and what people decide. What a night does, and which files may be
 //! written, is the business of [`crate::sleep`].
 
-use super::curation::tasks_for_night;
+use super::curation::{seen_tasks, tasks_for_night};
 use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::review::looked_at;
@@ -98,7 +98,8 @@ pub(crate) async fn begin(
 /// What such a night can come to in calls, for a form. Makes none, and begins nothing.
 #[utoipa::path(post, path = "/sleep/forecast", tag = "sleep", request_body = NightRequest,
     responses((status = 200, body = NightForecast), (status = 400, body = Problem),
-        (status = 403, body = Problem, description = "`path_not_allowed`: outside of the folders that may be read.")))]
+        (status = 403, body = Problem, description = "`path_not_allowed`: outside of the folders that may be read."),
+        (status = 409, body = Problem, description = "Somebody changed the curated tasks meanwhile.")))]
 pub(crate) async fn forecast(
     State(state): State<AppState>,
     Json(request): Json<NightRequest>,
@@ -106,7 +107,10 @@ pub(crate) async fn forecast(
     let told = beside(move || {
         let order = order_of(&state, &request)?;
         let setup = NightSetup::read(&order, state.hosting.environment())?;
-        ApiResult::Ok(foresee(&setup.config, None))
+        let tasks = request.tasks_version.as_deref().zip(order.project.as_deref());
+        let tasks = tasks.map(|(seen, project)| seen_tasks(&state, project, seen)).transpose()?;
+        let tasks = tasks.map(|(_, tasks)| tasks);
+        ApiResult::Ok(foresee(&setup.config, tasks.as_deref()))
     });
     Ok(Json(told.await?))
 }

@@ -122,6 +122,21 @@ async fn what_could_not_run_at_night_is_refused_by_day(
 }
 
 #[tokio::test]
+async fn a_version_of_the_curated_tasks_is_refused_and_not_ignored() {
+    let world = World::with_home().await;
+    let item = world.scheduled().await;
+    let night = json!({"project": world.work(), "backend": "mock", "tasks_version": "x"});
+    let mut second = request(&world.work());
+    second["night"] = night.clone();
+    for answer in
+        [world.post(ALL, &second).await, world.patch(&one(&item), &json!({"night": night})).await]
+    {
+        let problem = answer.is_problem(400, "bad_request");
+        assert!(problem["detail"].as_str().unwrap().contains("tasks_version"), "{problem}");
+    }
+}
+
+#[tokio::test]
 async fn a_project_has_one_schedule_and_keeps_it() {
     let world = World::with_home().await;
     let item = world.scheduled().await;
