@@ -101,6 +101,9 @@ pub(crate) async fn change(
     Json(change): Json<ScheduleChange>,
 ) -> ApiResult<Json<ScheduleItem>> {
     let row = row(&state, &id).await?;
+    if change.revision.is_some_and(|seen| seen != row.revision) {
+        return Err(changed_meanwhile());
+    }
     let daily = daily(
         change.hour.unwrap_or(row.time.hour.into()),
         change.minute.unwrap_or(row.time.minute.into()),
@@ -129,8 +132,7 @@ pub(crate) async fn change(
         at_ms,
     };
     if !state.store.change_schedule(&id, &edit).await? {
-        let words = "the schedule was changed or deleted meanwhile; load it again";
-        return Err(ApiError::Conflict(words.to_owned()));
+        return Err(changed_meanwhile());
     }
     state.clock.wake();
     told(&state, &id).await
@@ -221,6 +223,10 @@ async fn edited(
 
 async fn row(state: &AppState, id: &ScheduleId) -> ApiResult<ScheduleRow> {
     state.store.schedule(id).await?.ok_or_else(|| missing(id))
+}
+
+fn changed_meanwhile() -> ApiError {
+    ApiError::Conflict("the schedule was changed or deleted meanwhile; load it again".to_owned())
 }
 
 fn missing(id: &ScheduleId) -> ApiError {

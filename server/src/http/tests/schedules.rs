@@ -93,6 +93,18 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_each_deed_is_noted()
     );
 }
 
+#[tokio::test]
+async fn a_change_of_a_schedule_that_somebody_else_changed_is_refused() {
+    let world = World::with_home().await;
+    let item = world.scheduled().await;
+    let seen = json!({"revision": item["revision"], "hour": 4});
+    let moved = world.patch(&one(&item), &seen).await.json();
+    assert_eq!((&moved["hour"], &moved["revision"]), (&json!(4), &json!(1)), "{moved}");
+    let late = json!({"revision": item["revision"], "minute": 5});
+    world.patch(&one(&item), &late).await.is_problem(409, "conflict");
+    assert_eq!(world.get(ALL).await.json()["schedules"], json!([moved]));
+}
+
 #[rstest]
 #[case(json!({"hour": 24}), "24:30 is no time of day")]
 #[case(json!({"minute": 60}), "3:60 is no time of day")]
