@@ -16,8 +16,8 @@ mod windows;
 pub use clock::{Daily, Due, Plan, SkipReason, Skipped, UnknownZone, system_zone};
 pub use commands::{Commands, Output, SystemCommands};
 pub use crontab::{
-    CrontabError, install as install_crontab, installed_in, uninstall as uninstall_crontab,
-    with_job, without_all, without_project,
+    CrontabError, install as install_crontab, installed_in, shell_quoted,
+    uninstall as uninstall_crontab, with_job, without_all, without_project,
 };
 pub use job::{At, BadTime, Job, JobError, project_digest};
 pub use launchd::{Launchd, plist};

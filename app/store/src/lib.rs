@@ -48,12 +48,12 @@ pub use lifecycle::{Author, Change, Command};
 pub use live::{Changes, Signal};
 pub use nights::{
     BeginNightError, NewNight, NightCall, NightChanges, NightDocuments, NightEnd, NightRow,
-    NightScores, OpenNights,
+    NightScores, OpenNights, ReviewKept,
 };
 pub use open::Store;
 pub use reading::Counts;
 pub use runs::{NewRun, RunRow};
 pub use schedules::{
-    AddScheduleError, NewSchedule, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
+    AddScheduleError, NewSchedule, OldClaims, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
     ScheduleTime,
 };

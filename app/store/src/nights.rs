@@ -2,7 +2,7 @@
 
 mod review;
 
-pub use review::{NightChanges, OpenNights};
+pub use review::{NightChanges, OpenNights, ReviewKept};
 
 use crate::audit::{self, AuditRow};
 use crate::error::StoreFailure;
@@ -130,6 +130,8 @@ pub struct NightRow {
     pub decision: Option<NightDecision>,
     /// What lists show of its folder, as JSON text; empty when nobody looked yet.
     pub review_json: String,
+    /// Rises with each change that is shown; what is kept of its folder is kept only while it is this.
+    pub changed: u64,
 }
 
 /// Another night works on the project.
@@ -446,6 +448,7 @@ pub(crate) fn night_row(row: &SqliteRow) -> Result<NightRow, StoreFailure> {
         settings_json: row.text("settings_json")?,
         decision: row.text_or_null("decision")?.as_deref().map(decision_of).transpose()?,
         review_json: row.text("review_json")?,
+        changed: count(row.int("changed")?),
     })
 }
 

@@ -6,7 +6,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use outcomes::OutcomeRow;
+pub use outcomes::{OldClaims, OutcomeRow};
 pub use rows::{AddScheduleError, NewSchedule, ScheduleEdit, ScheduleRow, ScheduleTime};
 
 use crate::error::StoreFailure;

@@ -17,6 +17,7 @@ use skillopt_domain::api::{
 };
 use skillopt_domain::ids::NightId;
 use skillopt_sleep::curate::{CurateError, add_tasks, change};
+use skillopt_sleep::task::TaskRecord;
 use skillopt_sleep::tasks_file::TasksFile;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ pub(crate) async fn find(
     };
     let shared = state.clone();
     let (project, found) = beside(move || add_found(&shared, &search, folder.as_deref())).await?;
-    note(&state, "find_tasks", &project, format!("{} new", found.n_new)).await?;
+    note(&state, "find_tasks", &project, format!("{} new", found.n_new)).await;
     Ok(Json(found))
 }
 
@@ -60,7 +61,7 @@ pub(crate) async fn alter(
 ) -> ApiResult<Json<CuratedTasks>> {
     let shared = state.clone();
     let (project, words, tasks) = beside(move || altered(&shared, request)).await?;
-    note(&state, "change_tasks", &project, words).await?;
+    note(&state, "change_tasks", &project, words).await;
     Ok(Json(tasks))
 }
 
@@ -74,6 +75,15 @@ pub(crate) async fn attempt(Json(trial): Json<TaskTrial>) -> ApiResult<Json<Task
 
 /// The file for a night with the curated tasks, if they are still those that were seen. Blocks.
 pub(super) fn tasks_for_night(state: &AppState, project: &Path, seen: &str) -> ApiResult<PathBuf> {
+    seen_tasks(state, project, seen).map(|(path, _)| path)
+}
+
+/// As [`tasks_for_night`], with the tasks that the file has for one. Blocks.
+pub(super) fn seen_tasks(
+    state: &AppState,
+    project: &Path,
+    seen: &str,
+) -> ApiResult<(PathBuf, Vec<TaskRecord>)> {
     let curated = curated_file(&state.data_dir, project);
     let kept = curated.read()?;
     if kept.version != seen {
@@ -83,7 +93,7 @@ pub(super) fn tasks_for_night(state: &AppState, project: &Path, seen: &str) -> A
         let text = "there is no task to run with; find some, or use a muted one again";
         return Err(ApiError::BadRequest(text.to_owned()));
     }
-    Ok(curated.path().to_owned())
+    Ok((curated.path().to_owned(), kept.file.tasks))
 }
 
 /// Blocks.

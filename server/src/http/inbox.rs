@@ -67,7 +67,7 @@ pub(crate) async fn answer(
         handoff.give(&asked, &request.text, replaces)
     })
     .await?;
-    note(&state, "answer_handoff", &inbox.project, id).await?;
+    note(&state, "answer_handoff", &inbox.project, id).await;
     inbox.page().await
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn take_back(
     inbox.refuse_while_running()?;
     let (handoff, asked) = (inbox.handoff.clone(), id.clone());
     beside(move || handoff.take_back(&asked)).await?;
-    note(&state, "take_back_answer", &inbox.project, id).await?;
+    note(&state, "take_back_answer", &inbox.project, id).await;
     inbox.page().await
 }
 
@@ -192,13 +192,9 @@ impl Inbox {
     }
 }
 
-/// Adds a row to the audit log.
-pub(super) async fn note(
-    state: &AppState,
-    action: &str,
-    project: &FilePath,
-    detail: String,
-) -> ApiResult<()> {
+/// Adds a row to the audit log. What is done is done: a log that cannot be written is told, and does not turn it into a
+/// failure.
+pub(super) async fn note(state: &AppState, action: &str, project: &FilePath, detail: String) {
     let row = AuditRow {
         at_ms: state.hosting.clock().now_ms(),
         actor: ACTOR.to_owned(),
@@ -206,7 +202,9 @@ pub(super) async fn note(
         subject: project.display().to_string(),
         detail,
     };
-    Ok(state.store.audit(&row).await?)
+    if let Err(err) = state.store.audit(&row).await {
+        tracing::error!(action, subject = row.subject, "the audit log cannot be written: {err}");
+    }
 }
 
 impl From<HandoffError> for ApiError {

@@ -14,9 +14,9 @@ use skillopt_domain::api::{
     NextNight, NightBegun, NightRequest, Problem, ScheduleChange, ScheduleItem, SchedulePage,
     ScheduleRequest, SystemJob,
 };
-use skillopt_domain::ids::ScheduleId;
+use skillopt_domain::ids::{NightId, ScheduleId};
 use skillopt_domain::night::ScheduleOutcomeKind;
-use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
+use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands, shell_quoted};
 use skillopt_store::{AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow};
 use std::path::PathBuf;
 
@@ -101,6 +101,9 @@ pub(crate) async fn change(
     Json(change): Json<ScheduleChange>,
 ) -> ApiResult<Json<ScheduleItem>> {
     let row = row(&state, &id).await?;
+    if change.revision.is_some_and(|seen| seen != row.revision) {
+        return Err(changed_meanwhile());
+    }
     let daily = daily(
         change.hour.unwrap_or(row.time.hour.into()),
         change.minute.unwrap_or(row.time.minute.into()),
@@ -129,8 +132,7 @@ pub(crate) async fn change(
         at_ms,
     };
     if !state.store.change_schedule(&id, &edit).await? {
-        let words = "the schedule was changed or deleted meanwhile; load it again";
-        return Err(ApiError::Conflict(words.to_owned()));
+        return Err(changed_meanwhile());
     }
     state.clock.wake();
     told(&state, &id).await
@@ -161,7 +163,14 @@ pub(crate) async fn run_now(
     Path(id): Path<ScheduleId>,
 ) -> ApiResult<Json<NightBegun>> {
     let row = row(&state, &id).await?;
-    let night = state.clock.begin(&row, ACTOR).await?;
+    let shared = state.clone();
+    let id = state.nights.to_the_end(async move { begin_by_hand(&shared, &row).await }).await?;
+    Ok(Json(NightBegun { id }))
+}
+
+/// The night is begun, also when its schedule cannot tell of it.
+async fn begin_by_hand(state: &AppState, row: &ScheduleRow) -> ApiResult<NightId> {
+    let night = state.clock.begin(row, ACTOR).await?;
     let at_ms = state.hosting.clock().now_ms();
     let outcome = OutcomeRow {
         kind: ScheduleOutcomeKind::Begun,
@@ -170,12 +179,19 @@ pub(crate) async fn run_now(
         night: Some(night.clone()),
         words: "by hand".to_owned(),
     };
-    state.store.note_schedule(&id, &outcome).await?;
-    Ok(Json(NightBegun { id: night }))
+    if let Err(err) = state.store.note_schedule(&row.id, &outcome).await {
+        tracing::error!(schedule.id = %row.id, "a night begun by hand cannot be noted: {err}");
+    }
+    Ok(night)
 }
 
 /// What could not run at night is refused by day. Gives the real place of the project.
 async fn checked(state: &AppState, night: NightRequest) -> ApiResult<(String, KeptNight)> {
+    if night.tasks_version.is_some() {
+        let words = "the nights of a schedule read sessions, not one version of the curated tasks; leave \
+                     `tasks_version` out";
+        return Err(ApiError::BadRequest(words.to_owned()));
+    }
     let state = state.clone();
     beside(move || {
         let order = order_of(&state, &night)?;
@@ -209,6 +225,10 @@ async fn row(state: &AppState, id: &ScheduleId) -> ApiResult<ScheduleRow> {
     state.store.schedule(id).await?.ok_or_else(|| missing(id))
 }
 
+fn changed_meanwhile() -> ApiError {
+    ApiError::Conflict("the schedule was changed or deleted meanwhile; load it again".to_owned())
+}
+
 fn missing(id: &ScheduleId) -> ApiError {
     ApiError::NotFound(format!("there is no schedule {id}"))
 }
@@ -236,10 +256,7 @@ fn job_item(job: InstalledJob) -> SystemJob {
     let project = job.project.unwrap_or_default();
     let of = match project.as_str() {
         "" => "--project DIR".to_owned(),
-        project if project.contains([' ', '\'', '"', '$', '`', '\\']) => {
-            format!("--project '{}'", project.replace('\'', "'\\''"))
-        }
-        project => format!("--project {project}"),
+        project => format!("--project {}", shell_quoted(project)),
     };
     SystemJob {
         scheduler: with.to_owned(),

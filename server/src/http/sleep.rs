@@ -1,7 +1,7 @@
 //! Nights over HTTP: lists, one night, its evidence, and what people decide. What a night does, and which files may be
 //! written, is the business of [`crate::sleep`].
 
-use super::curation::tasks_for_night;
+use super::curation::{seen_tasks, tasks_for_night};
 use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::review::looked_at;
@@ -98,7 +98,8 @@ pub(crate) async fn begin(
 /// What such a night can come to in calls, for a form. Makes none, and begins nothing.
 #[utoipa::path(post, path = "/sleep/forecast", tag = "sleep", request_body = NightRequest,
     responses((status = 200, body = NightForecast), (status = 400, body = Problem),
-        (status = 403, body = Problem, description = "`path_not_allowed`: outside of the folders that may be read.")))]
+        (status = 403, body = Problem, description = "`path_not_allowed`: outside of the folders that may be read."),
+        (status = 409, body = Problem, description = "Somebody changed the curated tasks meanwhile.")))]
 pub(crate) async fn forecast(
     State(state): State<AppState>,
     Json(request): Json<NightRequest>,
@@ -106,7 +107,10 @@ pub(crate) async fn forecast(
     let told = beside(move || {
         let order = order_of(&state, &request)?;
         let setup = NightSetup::read(&order, state.hosting.environment())?;
-        ApiResult::Ok(foresee(&setup.config, None))
+        let tasks = request.tasks_version.as_deref().zip(order.project.as_deref());
+        let tasks = tasks.map(|(seen, project)| seen_tasks(&state, project, seen)).transpose()?;
+        let tasks = tasks.map(|(_, tasks)| tasks);
+        ApiResult::Ok(foresee(&setup.config, tasks.as_deref()))
     });
     Ok(Json(told.await?))
 }
@@ -185,8 +189,12 @@ pub(crate) async fn adopt(
     Json(request): Json<NightAdoption>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let order = AdoptionOrder { keys: &request.keys, edits: &request.edits, actor: ACTOR };
-    adopt_keys(&state.hosting, &dir, order, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let order = AdoptionOrder { keys: &request.keys, edits: &request.edits, actor: ACTOR };
+        adopt_keys(&hosting, &dir, order, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -217,8 +225,12 @@ pub(crate) async fn reject(
     Json(request): Json<NightRejection>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
-    reject_night(&state.hosting, &dir, rejection, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let rejection = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+        reject_night(&hosting, &dir, rejection, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -233,8 +245,12 @@ pub(crate) async fn reopen(
     Json(request): Json<NightReopening>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    let reopening = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
-    reopen_night(&state.hosting, &dir, reopening, &places).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move {
+        let reopening = Rejection { keys: &request.keys, reason: &request.reason, actor: ACTOR };
+        reopen_night(&hosting, &dir, reopening, &places).await
+    };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 
@@ -247,7 +263,9 @@ pub(crate) async fn revert(
     Path(id): Path<NightId>,
 ) -> ApiResult<Json<NightDetail>> {
     let Staged { row, dir, places } = staged(&state, &id).await?;
-    revert_night(&state.hosting, &dir, &places, ACTOR).await?;
+    let hosting = state.hosting.clone();
+    let deed = async move { revert_night(&hosting, &dir, &places, ACTOR).await };
+    state.nights.to_the_end(deed).await?;
     told(&state, row).await
 }
 

@@ -10,9 +10,12 @@ use skillopt_domain::diff::diff;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::night::report::SleepReport;
 use skillopt_sleep::adopt::{RowState, is_interrupted, live_file::sha_of};
-use skillopt_store::{NightRow, Store, StoreFailure};
+use skillopt_store::{NightRow, ReviewKept, Store, StoreFailure};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+/// Looks into a folder that others decide about at the same time.
+const MOST_LOOKS: u32 = 3;
 
 /// What is kept of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,17 +35,25 @@ struct OpenDocument {
     live: Option<Sha256Hex>,
 }
 
-/// Looks into the folder of a night and keeps what lists show of it.
+/// Looks into the folder of a night and keeps what lists show of it. When somebody decided meanwhile, it looks again;
+/// what is overtaken each time is left to the next look.
 ///
 /// # Errors
 /// [`StoreFailure`] when the store cannot be written.
 pub(crate) async fn keep(store: &Store, row: &mut NightRow) -> Result<(), StoreFailure> {
-    let looked_at = row.clone();
-    let (decision, kept) = beside(move || look(&looked_at)).await;
-    let json = serde_json::to_string(&kept).unwrap_or_default();
-    store.keep_review(&row.id, decision, &json).await?;
-    row.decision = Some(decision);
-    row.review_json = json;
+    for _ in 0..MOST_LOOKS {
+        let looked_at = row.clone();
+        let (decision, kept) = beside(move || look(&looked_at)).await;
+        let json = serde_json::to_string(&kept).unwrap_or_default();
+        let became = store.keep_review(row, decision, &json).await?;
+        row.decision = Some(decision);
+        row.review_json = json;
+        if became != ReviewKept::Overtaken {
+            break;
+        }
+        let Some(now) = store.night(&row.id).await? else { break };
+        *row = now;
+    }
     Ok(())
 }
 

@@ -270,6 +270,17 @@ impl Nights {
         });
     }
 
+    /// A deed that began comes to its end with all that belongs to it, also when the one who asked has hung up.
+    pub(crate) async fn to_the_end<T: Send + 'static>(
+        &self,
+        deed: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        match self.tasks.spawn(deed).await {
+            Ok(done) => done,
+            Err(err) => std::panic::resume_unwind(err.into_panic()),
+        }
+    }
+
     /// Ends all nights of this process and waits for them a while.
     pub(crate) async fn shut_down(&self, patience: Duration) {
         self.stop.cancel();

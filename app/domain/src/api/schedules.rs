@@ -52,13 +52,15 @@ pub struct ScheduleItem {
     pub changed_at_ms: u64,
     /// Who changed it last.
     pub changed_by: String,
+    /// Counts the changes by people.
+    pub revision: u64,
     /// What became of the latest nights, newest first.
     pub outcomes: Vec<ScheduleOutcome>,
 }
 
 from_fields! { ScheduleItem {
     id, project, hour, minute, zone, enabled, next_ms, problem, night, more, created_at_ms, created_by,
-    changed_at_ms, changed_by, outcomes
+    changed_at_ms, changed_by, revision, outcomes
 } }
 
 /// What became of a night that was due.
@@ -124,6 +126,9 @@ fn yes() -> bool {
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScheduleChange {
+    /// The schedule's revision as it was seen: one that was changed since is left alone. Left out: it is changed anyway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     /// 0 to 23.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hour: Option<u32>,

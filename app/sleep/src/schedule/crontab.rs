@@ -242,7 +242,8 @@ fn line_of(job: &Job) -> String {
 }
 
 /// One word for a POSIX shell.
-pub(super) fn shell_quoted(text: &str) -> String {
+#[must_use]
+pub fn shell_quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@+=:,./-_".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();

@@ -29,42 +29,59 @@ pub struct NightChanges {
     pub token: u64,
 }
 
+/// What became of what the folder of a night says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewKept {
+    /// It is kept, and it is news.
+    News,
+    /// It was kept already.
+    Known,
+    /// The night was changed since it was read, or it is gone: nothing is written.
+    Overtaken,
+}
+
 impl Store {
-    /// Keeps what the folder of a night says, and answers whether that is news.
+    /// Keeps what the folder of a night says, if the night is still what was read before the folder was.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be written.
     pub async fn keep_review(
         &self,
-        id: &NightId,
+        read: &NightRow,
         decision: NightDecision,
         review_json: &str,
-    ) -> Result<bool, StoreFailure> {
+    ) -> Result<ReviewKept, StoreFailure> {
         let action = "store what is decided about a night";
         let word = to_json(&decision)?;
         let word = word.trim_matches('"');
         let is_known: bool = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM nights WHERE id = ? AND decision = ? AND review_json = ?)",
         )
-        .bind(id.as_str())
+        .bind(read.id.as_str())
         .bind(word)
         .bind(review_json)
         .fetch_one(self.reader())
         .await
         .doing(action)?;
         if is_known {
-            return Ok(false);
+            return Ok(ReviewKept::Known);
         }
         let mut tx = self.write(action).await?;
-        let done = sqlx::query("UPDATE nights SET decision = ?, review_json = ? WHERE id = ?")
-            .bind(word)
-            .bind(review_json)
-            .bind(id.as_str())
-            .execute(&mut *tx)
-            .await
-            .doing(action)?;
+        let done = sqlx::query(
+            "UPDATE nights SET decision = ?, review_json = ? WHERE id = ? AND changed = ?",
+        )
+        .bind(word)
+        .bind(review_json)
+        .bind(read.id.as_str())
+        .bind(int(read.changed))
+        .execute(&mut *tx)
+        .await
+        .doing(action)?;
         tx.commit().await.doing(action)?;
-        Ok(done.rows_affected() > 0)
+        Ok(match done.rows_affected() {
+            0 => ReviewKept::Overtaken,
+            _ => ReviewKept::News,
+        })
     }
 
     /// Nights that wait for a decision, newest first; also those that nobody can decide about as they are.

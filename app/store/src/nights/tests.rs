@@ -37,6 +37,11 @@ fn end(transition: NightTransition) -> NightEnd {
     }
 }
 
+async fn kept(store: &Store, no: u8, decision: NightDecision) -> ReviewKept {
+    let row = store.night(&id(no)).await.expect("read").expect("there");
+    store.keep_review(&row, decision, "{}").await.expect("kept")
+}
+
 #[tokio::test]
 async fn one_night_at_a_time_works_on_a_project() {
     let store = Store::in_memory().await.expect("a store");
@@ -122,7 +127,7 @@ async fn what_waits_is_found_page_by_page_and_what_nobody_looked_at_by_itself() 
         (3, NightDecision::Stale),
         (4, NightDecision::Waiting),
     ] {
-        assert!(store.keep_review(&id(no), decision, "{}").await.expect("kept"));
+        assert_eq!(kept(&store, no, decision).await, ReviewKept::News);
     }
     assert!(store.unseen_nights(9).await.expect("read").is_empty());
     let open = async |before: Option<(u64, NightId)>| {
@@ -162,9 +167,21 @@ async fn each_change_of_a_night_is_told_once_and_what_is_no_news_is_not() {
     store.end_night(&id(1), &end(NightTransition::Stage)).await.expect("ended");
     let (rows, token) = changed(token).await;
     assert_eq!(rows, [(id(1), NightStatus::Staged)]);
-    assert!(store.keep_review(&id(1), NightDecision::Waiting, "{}").await.expect("kept"));
+    assert_eq!(kept(&store, 1, NightDecision::Waiting).await, ReviewKept::News);
     let (rows, token) = changed(token).await;
     assert_eq!(rows.len(), 1);
-    assert!(!store.keep_review(&id(1), NightDecision::Waiting, "{}").await.expect("known"));
+    assert_eq!(kept(&store, 1, NightDecision::Waiting).await, ReviewKept::Known);
     assert_eq!(changed(token).await, (Vec::new(), token));
+}
+
+#[tokio::test]
+async fn who_read_a_night_before_a_decision_does_not_take_the_decision_back() {
+    let store = Store::in_memory().await.expect("a store");
+    store.begin_night(&new_night(1, "/p", 1)).await.expect("begun");
+    store.end_night(&id(1), &end(NightTransition::Stage)).await.expect("ended");
+    let before = store.night(&id(1)).await.expect("read").expect("there");
+    assert_eq!(kept(&store, 1, NightDecision::Adopted).await, ReviewKept::News);
+    let late = store.keep_review(&before, NightDecision::Waiting, "{}").await.expect("told");
+    let after = store.night(&id(1)).await.expect("read").expect("there");
+    assert_eq!((late, after.decision), (ReviewKept::Overtaken, Some(NightDecision::Adopted)));
 }

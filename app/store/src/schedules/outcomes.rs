@@ -26,6 +26,19 @@ pub struct OutcomeRow {
     pub words: String,
 }
 
+/// Nights that were taken on, of which nothing was heard since.
+#[derive(Clone, Copy, Debug)]
+pub struct OldClaims<'a> {
+    /// Those that were taken on before this, in milliseconds since 1970-01-01 UTC.
+    pub before_ms: u64,
+    /// Who begins scheduled nights.
+    pub actor: &'a str,
+    /// Why there is no night, for people.
+    pub words: &'a str,
+    /// Now, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+}
+
 impl Store {
     /// Notes an outcome. One of a schedule that is gone is not kept.
     ///
@@ -68,6 +81,42 @@ impl Store {
         .doing(action)?;
         tx.commit().await.doing(action)?;
         Ok(done.rows_affected() > 0)
+    }
+
+    /// Completes nights that were taken on by servers that ended, and answers how many: with the night that began after
+    /// all, else as failed.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be written.
+    pub async fn settle_old_claims(&self, old: &OldClaims<'_>) -> Result<u64, StoreFailure> {
+        let action = "note what became of nights that were taken on";
+        let is_any: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM schedule_outcomes WHERE kind = 'claimed' AND at_ms < ?)",
+        )
+        .bind(int(old.before_ms))
+        .fetch_one(self.reader())
+        .await
+        .doing(action)?;
+        if !is_any {
+            return Ok(0);
+        }
+        let mut tx = self.write(action).await?;
+        let rows = sqlx::query(
+            "SELECT schedule_outcomes.id AS id, at_ms, project FROM schedule_outcomes \
+             JOIN schedules ON schedules.id = schedule_outcomes.schedule \
+             WHERE kind = 'claimed' AND at_ms < ? ORDER BY schedule_outcomes.id",
+        )
+        .bind(int(old.before_ms))
+        .fetch_all(&mut *tx)
+        .await
+        .doing(action)?;
+        let claims: Vec<Claim> = rows.iter().map(claim_of).collect::<Result<_, _>>()?;
+        let mut n_settled = 0;
+        for claim in &claims {
+            n_settled += settle_claim(&mut tx, claim, old).await?;
+        }
+        tx.commit().await.doing(action)?;
+        Ok(n_settled)
     }
 
     /// What became of the latest nights of a schedule, newest first.
@@ -124,6 +173,53 @@ pub(super) async fn insert(
     .await
     .doing(action)
     .map(drop)
+}
+
+/// A night that was taken on.
+struct Claim {
+    id: i64,
+    at_ms: i64,
+    project: String,
+}
+
+fn claim_of(row: &SqliteRow) -> Result<Claim, StoreFailure> {
+    Ok(Claim { id: row.int("id")?, at_ms: row.int("at_ms")?, project: row.text("project")? })
+}
+
+/// The first night that no other outcome tells of is that of the claim.
+async fn settle_claim(
+    conn: &mut SqliteConnection,
+    claim: &Claim,
+    old: &OldClaims<'_>,
+) -> Result<u64, StoreFailure> {
+    let action = "note what became of a night that was taken on";
+    let night: Option<String> = sqlx::query_scalar(
+        "SELECT id FROM nights WHERE project = ? AND actor = ? AND started_at_ms >= ? \
+         AND NOT EXISTS (SELECT 1 FROM schedule_outcomes WHERE schedule_outcomes.night = nights.id) \
+         ORDER BY started_at_ms, id LIMIT 1",
+    )
+    .bind(claim.project.as_str())
+    .bind(old.actor)
+    .bind(claim.at_ms)
+    .fetch_optional(&mut *conn)
+    .await
+    .doing(action)?;
+    let (kind, words) = match &night {
+        Some(_) => (ScheduleOutcomeKind::Begun, ""),
+        None => (ScheduleOutcomeKind::Failed, old.words),
+    };
+    let done = sqlx::query(
+        "UPDATE schedule_outcomes SET kind = ?, at_ms = ?, night = ?, words = ? WHERE id = ?",
+    )
+    .bind(kind.as_str())
+    .bind(int(old.at_ms))
+    .bind(night)
+    .bind(words)
+    .bind(claim.id)
+    .execute(conn)
+    .await
+    .doing(action)?;
+    Ok(done.rows_affected())
 }
 
 fn outcome_row(row: &SqliteRow) -> Result<OutcomeRow, StoreFailure> {

@@ -1,6 +1,7 @@
 //! One schedule a project, one server a night, and a memory that does not grow without end.
 
 use super::*;
+use crate::nights::NewNight;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::ScheduleOutcomeKind as Kind;
 
@@ -132,4 +133,35 @@ async fn what_became_of_a_night_is_completed_once_and_old_ones_go() {
     store.note_schedule(&id(9), &begun).await.expect("a schedule that is gone is no error");
     store.remove_schedule(&id(1), "ben", 3).await.expect("removed");
     assert_eq!(store.schedule_outcomes(&id(1), 9).await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn a_night_that_was_taken_on_by_a_server_that_ended_is_completed_with_what_began() {
+    let (store, row) = with_one().await;
+    let claims = [10, 100].map(|at| outcome(Kind::Claimed, at)).to_vec();
+    assert!(store.claim_schedule(&claim(&row, "2026-11-30", claims)).await.expect("written"));
+    let night = NightId::parse("0190a0c2-7b1e-7c33-8f00-0123456789ab").expect("an id");
+    let begun = NewNight {
+        id: night.clone(),
+        project: row.project,
+        is_dry: false,
+        is_simulated: true,
+        models: "mock".into(),
+        actor: "schedule".into(),
+        at_ms: 12,
+        owner: "a".into(),
+        ttl_ms: 9,
+        settings_json: "[]".into(),
+    };
+    store.begin_night(&begun).await.expect("begun");
+    let settled = async |before_ms: u64| {
+        let old = OldClaims { before_ms, actor: "schedule", words: "it ended", at_ms: 900 };
+        store.settle_old_claims(&old).await.expect("settled")
+    };
+    assert_eq!((settled(11).await, settled(101).await), (0, 1), "one is too young");
+    assert_eq!((settled(500).await, settled(500).await), (1, 0));
+    let outcomes = store.schedule_outcomes(&id(1), 9).await.expect("read");
+    let told: Vec<_> =
+        outcomes.iter().map(|one| (one.kind, one.night.as_ref(), one.words.as_str())).collect();
+    assert_eq!(told, [(Kind::Failed, None, "it ended"), (Kind::Begun, Some(&night), "")]);
 }

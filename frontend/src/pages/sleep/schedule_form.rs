@@ -95,6 +95,7 @@ fn send(all: Schedules, typed: Typed, of: Option<&ScheduleItem>) {
     let takes_options = typed.takes_options.with_untracked(|takes| *takes);
     let of_project = |night: NightRequest| NightRequest { project: item.project.clone(), ..night };
     let change = ScheduleChange {
+        revision: Some(item.revision),
         hour: Some(hour),
         minute: Some(minute),
         zone: Some(zone),

@@ -222,3 +222,24 @@ async fn a_search_that_finds_nothing_says_why() {
     let refused = world.find("", json!({"source": "clod"})).await;
     refused.is_problem(400, "bad_request");
 }
+
+#[tokio::test]
+async fn what_is_done_is_told_also_when_the_audit_log_cannot_be_written() {
+    let world = World::with_home().await;
+    world.store.close().await;
+    assert_eq!(ids(&world.found().await).len(), 4);
+}
+
+#[tokio::test]
+async fn a_forecast_with_curated_tasks_counts_those() {
+    let world = World::with_home().await;
+    let tasks = world.found().await;
+    let forecast = async |version: &Value| {
+        let order =
+            json!({"project": world.project(), "backend": "claude", "tasks_version": version});
+        world.post("/api/v1/sleep/forecast", &order).await
+    };
+    let told = forecast(&tasks["version"]).await.json();
+    assert_eq!(told["n_tasks"], 4, "{told}");
+    forecast(&json!("another")).await.is_problem(409, "conflict");
+}

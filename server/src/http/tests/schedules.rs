@@ -93,6 +93,18 @@ async fn a_schedule_is_added_listed_changed_and_removed_and_each_deed_is_noted()
     );
 }
 
+#[tokio::test]
+async fn a_change_of_a_schedule_that_somebody_else_changed_is_refused() {
+    let world = World::with_home().await;
+    let item = world.scheduled().await;
+    let seen = json!({"revision": item["revision"], "hour": 4});
+    let moved = world.patch(&one(&item), &seen).await.json();
+    assert_eq!((&moved["hour"], &moved["revision"]), (&json!(4), &json!(1)), "{moved}");
+    let late = json!({"revision": item["revision"], "minute": 5});
+    world.patch(&one(&item), &late).await.is_problem(409, "conflict");
+    assert_eq!(world.get(ALL).await.json()["schedules"], json!([moved]));
+}
+
 #[rstest]
 #[case(json!({"hour": 24}), "24:30 is no time of day")]
 #[case(json!({"minute": 60}), "3:60 is no time of day")]
@@ -118,6 +130,21 @@ async fn what_could_not_run_at_night_is_refused_by_day(
     if change.get("night").is_none() {
         let item = world.scheduled().await;
         world.patch(&one(&item), &change).await.is_problem(400, "bad_request");
+    }
+}
+
+#[tokio::test]
+async fn a_version_of_the_curated_tasks_is_refused_and_not_ignored() {
+    let world = World::with_home().await;
+    let item = world.scheduled().await;
+    let night = json!({"project": world.work(), "backend": "mock", "tasks_version": "x"});
+    let mut second = request(&world.work());
+    second["night"] = night.clone();
+    for answer in
+        [world.post(ALL, &second).await, world.patch(&one(&item), &json!({"night": night})).await]
+    {
+        let problem = answer.is_problem(400, "bad_request");
+        assert!(problem["detail"].as_str().unwrap().contains("tasks_version"), "{problem}");
     }
 }
 

@@ -53,6 +53,28 @@ async fn more_nights_than_there_are_places_wait_and_say_so_and_can_be_cancelled(
     assert_eq!(pulse.progress(&Watch::default()).doing, "");
 }
 
+#[tokio::test]
+async fn a_deed_comes_to_its_end_when_the_one_who_asked_has_hung_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let nights = nights(dir.path()).await;
+    let (go, asked) = tokio::sync::oneshot::channel();
+    let (done, mut end) = tokio::sync::oneshot::channel();
+    let deed = nights.to_the_end(async move {
+        let word: &str = asked.await.unwrap();
+        done.send(word).unwrap();
+    });
+    let hung_up = CancellationToken::new();
+    hung_up.cancel();
+    tokio::select! {
+        biased;
+        () = deed => panic!("it waits for a word"),
+        () = hung_up.cancelled() => {}
+    }
+    go.send("noted").unwrap();
+    nights.drained().await;
+    assert_eq!(end.try_recv(), Ok("noted"));
+}
+
 #[test]
 fn a_night_that_lost_its_row_was_not_ended_by_a_person() {
     let pulse = Pulse::default();

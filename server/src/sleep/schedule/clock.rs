@@ -11,7 +11,9 @@ use skillopt_domain::ids::NightId;
 use skillopt_domain::night::ScheduleOutcomeKind;
 use skillopt_sleep::redact::redact;
 use skillopt_sleep::schedule::{At, Daily, Due, Plan, SkipReason, Skipped};
-use skillopt_store::{BeginNightError, OutcomeRow, ScheduleClaim, ScheduleRow, StoreFailure};
+use skillopt_store::{
+    BeginNightError, OldClaims, OutcomeRow, ScheduleClaim, ScheduleRow, StoreFailure,
+};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const ACTOR: &str = "schedule";
 /// It looks at least so often: clocks jump, machines sleep, and the command line changes schedules too.
 const LONGEST: Duration = Duration::from_secs(30);
+/// A night that was taken on begins within seconds. After so long nobody begins it any more.
+const OLD_CLAIM_MS: u64 = 120_000;
+const ENDED: &str = "the server ended before the night began";
 const CATCHES_UP: &str = "late: one night runs for all that were missed";
 
 /// Runs the schedules of a store. Cheap to clone.
@@ -97,6 +102,7 @@ impl NightClock {
 
     /// Begins what is due. Gives the moment at which the next night is, if there is one.
     pub(super) async fn look(&self, stop: &CancellationToken) -> Result<Option<u64>, StoreFailure> {
+        self.settle_old_claims().await;
         let mut next_ms: Option<u64> = None;
         for row in self.nights.hosting().store().schedules().await? {
             if !row.is_enabled {
@@ -105,8 +111,15 @@ impl NightClock {
             if stop.is_cancelled() {
                 break;
             }
-            let plan = self.serve(&row).await?;
-            next_ms = Some(next_ms.map_or(plan.next_ms, |next| next.min(plan.next_ms)));
+            match self.serve(&row).await {
+                Ok(plan) => {
+                    next_ms = Some(next_ms.map_or(plan.next_ms, |next| next.min(plan.next_ms)));
+                }
+                // The others have their nights all the same.
+                Err(err) => {
+                    tracing::warn!(schedule.id = %row.id, "a schedule cannot be looked at: {err}");
+                }
+            }
         }
         Ok(next_ms)
     }
@@ -142,9 +155,24 @@ impl NightClock {
                     OutcomeRow { words, ..outcome(ScheduleOutcomeKind::Failed, due, self.now_ms()) }
                 }
             };
-            store.settle_schedule(&row.id, &done).await?;
+            if let Err(err) = store.settle_schedule(&row.id, &done).await {
+                tracing::warn!(schedule.id = %row.id, "what became of a night cannot be noted: {err}");
+            }
         }
         Ok(plan)
+    }
+
+    /// A server that ends between the claim and the night, or cannot note what became of it, leaves a claim behind. It
+    /// is told; nothing is begun anew.
+    async fn settle_old_claims(&self) {
+        let at_ms = self.now_ms();
+        let before_ms = at_ms.saturating_sub(OLD_CLAIM_MS);
+        let old = OldClaims { before_ms, actor: ACTOR, words: ENDED, at_ms };
+        match self.nights.hosting().store().settle_old_claims(&old).await {
+            Ok(0) => {}
+            Ok(n) => tracing::warn!("{n} scheduled nights were taken on by a server that ended"),
+            Err(err) => tracing::warn!("nights that were taken on cannot be looked at: {err}"),
+        }
     }
 
     /// Begins a night that is due, and says what became of it, whatever happens.

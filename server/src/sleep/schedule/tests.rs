@@ -217,6 +217,14 @@ async fn c96_a_server_that_ended_between_the_claim_and_the_night_leaves_a_trace(
         (server.n_nights().await, server.kinds(&schedule.id).await),
         (0, vec![Kind::Claimed])
     );
+    machine.set("2026-11-30T03:03:00Z");
+    server.look().await;
+    assert_eq!(
+        (server.n_nights().await, server.kinds(&schedule.id).await),
+        (0, vec![Kind::Failed])
+    );
+    let words = &server.outcomes(&schedule.id).await[0].words;
+    assert_eq!(words, "the server ended before the night began");
 }
 
 #[tokio::test]

@@ -43,6 +43,7 @@ pub(crate) fn schedule_item(
         created_by: row.created_by,
         changed_at_ms: row.changed_at_ms,
         changed_by: row.changed_by,
+        revision: row.revision,
         outcomes: outcomes.into_iter().map(outcome).collect(),
     }
 }

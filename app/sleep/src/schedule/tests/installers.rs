@@ -3,8 +3,8 @@
 use crate::schedule::{
     At, Commands, CrontabError, InstallError, Job, JobError, Launchd, Listing, Output, Scheduler,
     SystemClocks, Systemd, Which, Windows, helper_script, install_crontab, installed_in, plist,
-    project_digest, service, task_names, timer, uninstall_crontab, with_job, without_all,
-    without_project,
+    project_digest, service, shell_quoted, task_names, timer, uninstall_crontab, with_job,
+    without_all, without_project,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -229,6 +229,17 @@ fn c97_control_characters_are_refused(#[case] project: &str) {
         Job::new(Path::new("p"), Path::new("/bin/skillopt"), Vec::new(), At::USUAL),
         Err(JobError::Relative(_))
     ));
+}
+
+#[rstest]
+#[case("/home/me/a_b-c.d", "/home/me/a_b-c.d")]
+#[case("x;reboot", "'x;reboot'")]
+#[case("a&b", "'a&b'")]
+#[case("a\nb", "'a\nb'")]
+#[case("it's", "'it'\\''s'")]
+#[case("", "''")]
+fn c97_a_word_for_a_shell_is_quoted_unless_it_is_plain(#[case] text: &str, #[case] expect: &str) {
+    assert_eq!(shell_quoted(text), expect);
 }
 
 #[test]
