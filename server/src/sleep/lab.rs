@@ -10,10 +10,11 @@ use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_engine::meter::{Meter, Prior};
 use skillopt_engine::ports::Ledger;
-use skillopt_sleep::backend::{Asker, Backend, CallsAsker, Mock, Modelled, NightSample};
+use skillopt_sleep::backend::{Asker, Backend, CallsAsker, Mock, NightSample};
 use skillopt_sleep::consolidate::Silent;
 use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::experiment::{Bed, Who};
+use skillopt_sleep::night::modelled;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -132,7 +133,7 @@ impl Lab {
         let counted = (Arc::clone(meter), evidence);
         let asker: Arc<dyn Asker> =
             Arc::new(CallsAsker::new(&self.ctx, &models, memory, counted, sample));
-        Ok(Arc::new(Modelled::new(asker, setup.prompts.clone(), Arc::clone(evidence))))
+        Ok(Arc::new(modelled(asker, config, setup.prompts.clone(), Arc::clone(evidence))))
     }
 
     async fn opened(&self) -> Result<&Opened, HostError> {
