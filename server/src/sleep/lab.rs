@@ -100,8 +100,30 @@ impl Lab {
     pub(crate) fn settings(&self) -> String {
         let of = |setting: &Setting| format!("{}={:?}", setting.path, setting.value);
         let mut settings: Vec<String> = self.cfg_options.iter().map(of).collect();
-        settings.push(format!("seed={}", self.setup.config.seed));
+        let config = &self.setup.config;
+        let limits = [
+            config.attempt_max_tokens,
+            config.judge_max_tokens,
+            config.miner_max_tokens,
+            config.reflect_max_tokens,
+        ];
+        settings.push(format!("seed={}", config.seed));
+        settings.push(format!("limits={limits:?} stand_ins={}", config.opencode_tool_replay));
+        settings.push(format!("prompts={}", self.setup.prompts.sha256()));
         settings.join(" ")
+    }
+
+    /// Which models target, optimizer and judge are with these settings; empty for the simulation. Makes no call.
+    pub(crate) async fn identity(&self, setup: &NightSetup) -> Result<String, LabError> {
+        if !setup.config.spends() {
+            return Ok(String::new());
+        }
+        let hosting = &self.opened().await?.hosting;
+        let models =
+            models_of(hosting, setup, &self.cfg_options).await.map_err(LabError::Models)?;
+        let judge = models.judge.as_ref().unwrap_or(&models.optimizer);
+        let all = [&models.target, &models.optimizer, judge].map(|model| model.identity());
+        Ok(serde_json::Value::from(all.to_vec()).to_string())
     }
 
     /// A bed with these settings. Makes no call.

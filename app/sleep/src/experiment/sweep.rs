@@ -93,6 +93,9 @@ pub trait SweepHost: Send + Sync {
     /// Why they cannot be.
     async fn bed(&self, who: &Who) -> Result<Bed, String>;
 
+    /// Which models these are, to the last setting that shapes their answers, the judge among them. Makes no call.
+    async fn identity(&self, who: &Who) -> String;
+
     /// Keeps all rows in one step, those of before among them.
     ///
     /// # Errors
@@ -153,7 +156,7 @@ pub async fn run_sweep(
 ) -> Result<Vec<SweepRow>, SweepError> {
     let mut rows: Vec<SweepRow> = Vec::new();
     for (cell, folder) in experiments(order) {
-        let key = cfg_key(cell, folder, order);
+        let key = cfg_key((cell, &identities(cell, host).await), folder, order);
         if rows.iter().any(|row| row.cfg_key == key) {
             // A plan may say the same twice.
             continue;
@@ -190,11 +193,24 @@ pub fn n_experiments(order: &SweepOrder<'_>) -> usize {
     experiments(order).len()
 }
 
-fn cfg_key(cell: &Cell, folder: &BenchFolder, order: &SweepOrder<'_>) -> String {
+/// Which models a cell asks.
+async fn identities(cell: &Cell, host: &dyn SweepHost) -> String {
+    let learner = host.identity(&cell.learner).await;
+    match &cell.user {
+        Some(user) => format!("{learner}|{}", host.identity(user).await),
+        None => learner,
+    }
+}
+
+fn cfg_key(
+    (cell, identities): (&Cell, &str),
+    folder: &BenchFolder,
+    order: &SweepOrder<'_>,
+) -> String {
     let content = Sha256Hex::of(serde_json::json!([folder.skill, folder.tasks]).to_string());
     // How many attempts are made at the same time changes no result.
     let night = NightOptions { workers: 1, ..order.night.clone() };
-    let options = Sha256Hex::of(format!("{night:?}|{}", order.settings));
+    let options = Sha256Hex::of(format!("{night:?}|{}|{identities}", order.settings));
     let (kind, nights, models) = (cell.kind.as_str(), cell.nights, cell.models());
     let (content, options) = (content.short(), options.short());
     format!("{kind}|{}|{nights} nights|{models}|{content}|{options}", folder.name)
@@ -358,6 +374,7 @@ mod tests {
     struct Desk {
         kept: Mutex<String>,
         told: Mutex<Vec<&'static str>>,
+        identity: &'static str,
     }
 
     #[async_trait]
@@ -369,6 +386,9 @@ mod tests {
             let (_control, ctx) = RunControl::new();
             let evidence = Arc::new(Evidence::off());
             Ok(Bed { backend: Arc::new(Mock), evidence, events: Arc::new(Silent), ctx })
+        }
+        async fn identity(&self, _: &Who) -> String {
+            self.identity.to_owned()
         }
         fn keep(&self, rows: &[SweepRow]) -> io::Result<()> {
             *self.kept.lock().expect("not poisoned") = write_rows(rows);
@@ -414,11 +434,14 @@ cells:
 ";
 
     async fn sweep(known: Vec<SweepRow>, settings: &str) -> (Vec<SweepRow>, Desk) {
+        sweep_at(Desk::default(), known, settings).await
+    }
+
+    async fn sweep_at(desk: Desk, known: Vec<SweepRow>, settings: &str) -> (Vec<SweepRow>, Desk) {
         let (plan, folders, night) =
             (SweepPlan::parse(CELLS).expect("a plan"), folders(), NightOptions::default());
         let order = SweepOrder { cells: &plan.cells, folders: &folders, night: &night, settings };
         assert_eq!(n_experiments(&order), 4);
-        let desk = Desk::default();
         let rows = run_sweep(&order, known, &desk).await.expect("rows");
         (rows, desk)
     }
@@ -447,6 +470,14 @@ cells:
         assert!(others.iter().all(|row| rows.iter().all(|known| known.cfg_key != row.cfg_key)));
         let kept = desk.kept.lock().expect("not poisoned").clone();
         assert_eq!(kept.lines().count(), 8, "rows of before stay");
+    }
+
+    #[tokio::test]
+    async fn other_models_behind_the_same_names_are_other_experiments() {
+        let (rows, _) = sweep(Vec::new(), "").await;
+        let desk = Desk { identity: "another judge", ..Desk::default() };
+        let (others, _) = sweep_at(desk, rows.clone(), "").await;
+        assert!(others.iter().all(|row| rows.iter().all(|known| known.cfg_key != row.cfg_key)));
     }
 
     #[tokio::test]
