@@ -278,6 +278,7 @@ async fn tools_are_stand_ins_and_count_once_by_call_or_by_mark() {
 #[derive(Debug, Default)]
 struct Runner {
     seen: Mutex<Vec<ChatRequest>>,
+    in_folder: bool,
 }
 
 #[async_trait]
@@ -287,6 +288,9 @@ impl Asker for Runner {
     }
     fn is_simulated(&self) -> bool {
         false
+    }
+    fn works_in_folder(&self) -> bool {
+        self.in_folder
     }
     fn runs_stand_ins(&self) -> bool {
         true
@@ -327,6 +331,14 @@ async fn a_target_that_runs_stand_ins_is_asked_once_and_its_calls_count() {
     without.without_stand_ins().attempt(&order).await.expect("an answer");
     let last = runner.seen.lock().expect("not poisoned").last().cloned().expect("a request");
     assert!(last.stand_ins.is_empty() && last.tools.len() == 1);
+
+    let in_folder = Arc::new(Runner { in_folder: true, ..Runner::default() });
+    let asks = Arc::clone(&in_folder) as Arc<dyn Asker>;
+    let reads = Modelled::new(asks, Prompts::default(), Arc::new(Evidence::off()));
+    reads.without_stand_ins().attempt(&order).await.expect("an answer");
+    let last = in_folder.seen.lock().expect("not poisoned").last().cloned().expect("a request");
+    let told = last.workspace.expect("a folder").task;
+    assert!(last.tools.is_empty() && told.contains("Tools: search."), "{told}");
 
     for is_replayed in [false, true] {
         let set = |key: &str, value| Override { flag: "--set".into(), key: key.into(), value };
