@@ -358,6 +358,18 @@ impl Billed {
         self.usage += usage.unwrap_or_default();
     }
 
+    /// Counts the answers of another failure as well; the money is known while that of all answers is.
+    pub fn add_all(&mut self, other: &Self) {
+        if other.answers == 0 {
+            return;
+        }
+        let cost = if self.answers == 0 { Some(0) } else { self.cost_usd_micros };
+        self.cost_usd_micros = cost.zip(other.cost_usd_micros).map(|(one, more)| one + more);
+        self.answers += other.answers;
+        self.unmetered = self.unmetered.saturating_add(other.unmetered);
+        self.usage += other.usage;
+    }
+
     /// Adds it to what a role spent.
     pub fn add_to(&self, spend: &mut Spend, attempts: u64) {
         let answers = self.answers.into();

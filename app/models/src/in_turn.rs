@@ -88,14 +88,25 @@ impl Model for InTurn {
             match self.places[at].quick.chat(request, sample, cancel).await {
                 Err(error) if is_of_address(error.kind) => {
                     attempts += error.attempts;
-                    // What was taken for an answer that never came is told; the first such one stands for all.
-                    earlier = earlier.or(Some(error).filter(|error| error.billed.answers > 0));
+                    earlier = both(earlier, Some(error).filter(|error| error.billed.answers > 0));
                 }
                 done => return with_earlier(done, attempts, earlier),
             }
         }
         let done = self.places[first].patient.chat(request, sample, cancel).await;
         with_earlier(done, attempts, earlier)
+    }
+}
+
+/// What was taken for answers that never came, of two failures as of one; the first one's words stand for both.
+fn both(first: Option<ModelError>, second: Option<ModelError>) -> Option<ModelError> {
+    match (first, second) {
+        (Some(mut first), Some(second)) => {
+            first.billed.add_all(&second.billed);
+            first.attempts += second.attempts;
+            Some(first)
+        }
+        (first, second) => first.or(second),
     }
 }
 
@@ -107,14 +118,14 @@ fn with_earlier(
     match done {
         Ok(mut reply) => {
             reply.attempts += attempts;
-            let error = earlier.map(|error| Box::new(ModelError { attempts: 0, ..error }));
-            reply.earlier = reply.earlier.or(error);
+            let error = earlier.map(|error| ModelError { attempts: 0, ..error });
+            reply.earlier = both(error, reply.earlier.map(|error| *error)).map(Box::new);
             Ok(reply)
         }
         Err(mut error) => {
             error.attempts += attempts;
-            if let Some(before) = earlier.filter(|_| error.billed.answers == 0) {
-                error.billed = before.billed;
+            if let Some(before) = earlier {
+                error.billed.add_all(&before.billed);
             }
             Err(error)
         }
@@ -215,6 +226,26 @@ mod tests {
         assert_eq!(ask(&world).await.unwrap().text, "A");
         assert_eq!(ask(&world).await.unwrap().text, "B");
         assert_eq!(*world.seen.lock().unwrap(), ["a", "b", "A", "b", "a", "B"]);
+    }
+
+    #[test]
+    fn what_every_failed_address_took_is_told() {
+        let failed = |cost| {
+            let mut billed = Billed::default();
+            billed.add(None, cost);
+            let (kind, message) = (ModelErrorKind::Timeout, "no".to_owned());
+            ModelError { kind, message, attempts: 1, billed }
+        };
+        let earlier = both(Some(failed(Some(3))), Some(failed(Some(4))));
+        let reply = with_earlier(Ok(ChatReply::default()), 2, earlier.clone()).unwrap();
+        let billed = reply.earlier.unwrap().billed;
+        assert_eq!((billed.answers, billed.cost_usd_micros), (2, Some(7)));
+        let error = with_earlier(Err(failed(None)), 2, earlier).unwrap_err();
+        assert_eq!((error.billed.answers, error.billed.cost_usd_micros), (3, None));
+        let free = ModelError { billed: Billed::default(), ..failed(None) };
+        let earlier = both(None, Some(failed(Some(3))));
+        let error = with_earlier(Err(free), 1, earlier).unwrap_err();
+        assert_eq!((error.billed.answers, error.billed.cost_usd_micros), (1, Some(3)));
     }
 
     #[tokio::test]

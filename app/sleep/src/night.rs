@@ -23,6 +23,7 @@ use crate::backend::{Asker, Backend, CallsAsker, Mock, Modelled, NightSample};
 use crate::config::{Config, GateMode};
 use crate::evidence::Evidence;
 use crate::lock::Lock;
+use crate::prompts::Prompts;
 use crate::stage::lock_project;
 use crate::state::{State, StateFile};
 use beside::beside;
@@ -116,13 +117,24 @@ fn backend_of(
         }
     };
     watch.spends(Arc::clone(&asker));
-    let modelled = Modelled::new(asker, plan.prompts.clone(), Arc::clone(evidence));
-    let modelled = modelled.with_limits(options::token_limits(&plan.config));
+    Arc::new(modelled(asker, &plan.config, plan.prompts.clone(), Arc::clone(evidence)))
+}
+
+/// Models behind an asker as a config wants them called: with its limits of tokens, and with stand-ins or without.
+#[must_use]
+pub fn modelled(
+    asker: Arc<dyn Asker>,
+    config: &Config,
+    prompts: Prompts,
+    evidence: Arc<Evidence>,
+) -> Modelled {
+    let modelled =
+        Modelled::new(asker, prompts, evidence).with_limits(options::token_limits(config));
     // OpenCode gets its stand-ins only where a person asked for them, as in the reference system.
-    let is_opencode = plan.config.target().backend.as_str() == "opencode";
-    match is_opencode && !plan.config.opencode_tool_replay {
-        true => Arc::new(modelled.without_stand_ins()),
-        false => Arc::new(modelled),
+    let is_opencode = config.target().backend.as_str() == "opencode";
+    match is_opencode && !config.opencode_tool_replay {
+        true => modelled.without_stand_ins(),
+        false => modelled,
     }
 }
 

@@ -11,6 +11,7 @@ pub use render::{Rendered, delimited};
 
 use crate::backend::SleepRole;
 use serde::Serialize;
+use skillopt_domain::hash::Sha256Hex;
 use std::collections::BTreeMap;
 
 /// The prompts as a night uses them: ours, and those that a user wrote.
@@ -83,6 +84,13 @@ impl Prompts {
         self.overrides.get(spec.name).map_or(spec.default, String::as_str)
     }
 
+    /// One hash of all texts that are used.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256Hex {
+        let texts: Vec<_> = PROMPTS.iter().map(|spec| (spec.name, self.text(spec))).collect();
+        Sha256Hex::of(serde_json::json!(texts).to_string())
+    }
+
     /// Puts values in. Values that the text has no place for stand at the end, so that no text can leave them out.
     #[must_use]
     pub fn render(&self, spec: &PromptSpec, values: &[(&str, &str)]) -> Rendered {
@@ -134,6 +142,14 @@ mod tests {
     fn blank_and_unknown_texts_replace_nothing() {
         assert_eq!(overriding("judge", "  "), Ok(Prompts::default()));
         assert_eq!(overriding("no_such", "x"), Ok(Prompts::default()));
+    }
+
+    #[test]
+    fn another_text_is_another_hash() {
+        let text = format!("{}\n", Prompts::default().text(&JUDGE));
+        let other = overriding("judge", &text).expect("all placeholders are in it");
+        assert_ne!(other.sha256(), Prompts::default().sha256());
+        assert_eq!(other.sha256(), other.clone().sha256());
     }
 
     #[test]

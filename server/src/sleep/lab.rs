@@ -10,10 +10,11 @@ use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_engine::meter::{Meter, Prior};
 use skillopt_engine::ports::Ledger;
-use skillopt_sleep::backend::{Asker, Backend, CallsAsker, Mock, Modelled, NightSample};
+use skillopt_sleep::backend::{Asker, Backend, CallsAsker, Mock, NightSample};
 use skillopt_sleep::consolidate::Silent;
 use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::experiment::{Bed, Who};
+use skillopt_sleep::night::modelled;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -99,8 +100,30 @@ impl Lab {
     pub(crate) fn settings(&self) -> String {
         let of = |setting: &Setting| format!("{}={:?}", setting.path, setting.value);
         let mut settings: Vec<String> = self.cfg_options.iter().map(of).collect();
-        settings.push(format!("seed={}", self.setup.config.seed));
+        let config = &self.setup.config;
+        let limits = [
+            config.attempt_max_tokens,
+            config.judge_max_tokens,
+            config.miner_max_tokens,
+            config.reflect_max_tokens,
+        ];
+        settings.push(format!("seed={}", config.seed));
+        settings.push(format!("limits={limits:?} stand_ins={}", config.opencode_tool_replay));
+        settings.push(format!("prompts={}", self.setup.prompts.sha256()));
         settings.join(" ")
+    }
+
+    /// Which models target, optimizer and judge are with these settings; empty for the simulation. Makes no call.
+    pub(crate) async fn identity(&self, setup: &NightSetup) -> Result<String, LabError> {
+        if !setup.config.spends() {
+            return Ok(String::new());
+        }
+        let hosting = &self.opened().await?.hosting;
+        let models =
+            models_of(hosting, setup, &self.cfg_options).await.map_err(LabError::Models)?;
+        let judge = models.judge.as_ref().unwrap_or(&models.optimizer);
+        let all = [&models.target, &models.optimizer, judge].map(|model| model.identity());
+        Ok(serde_json::Value::from(all.to_vec()).to_string())
     }
 
     /// A bed with these settings. Makes no call.
@@ -132,7 +155,7 @@ impl Lab {
         let counted = (Arc::clone(meter), evidence);
         let asker: Arc<dyn Asker> =
             Arc::new(CallsAsker::new(&self.ctx, &models, memory, counted, sample));
-        Ok(Arc::new(Modelled::new(asker, setup.prompts.clone(), Arc::clone(evidence))))
+        Ok(Arc::new(modelled(asker, config, setup.prompts.clone(), Arc::clone(evidence))))
     }
 
     async fn opened(&self) -> Result<&Opened, HostError> {

@@ -156,6 +156,21 @@ async fn stand_ins_are_programs_that_note_their_calls_and_no_other_command_is_al
 }
 
 #[tokio::test]
+async fn codex_that_only_reads_gets_no_stand_ins() {
+    let scene = answers();
+    let reads = [("model.codex_exec_sandbox", "read-only")];
+    let model = scene.model_with(BackendKind::CodexExec, Role::Target, &reads);
+    assert!(!model.runs_stand_ins());
+    let mut asked = request(&model, "What?");
+    asked.stand_ins = vec!["search".to_owned()];
+    chat(&model, &asked, &CancellationToken::new()).await.expect("an answer");
+    let seen = &scene.seen()[0];
+    assert_eq!(behind(seen, "--sandbox"), Some("read-only"));
+    let files = seen["files"].as_object().expect("files");
+    assert!(files.keys().all(|name| !name.starts_with("tools")), "{files:?}");
+}
+
+#[tokio::test]
 async fn stand_ins_of_opencode_are_scripts_of_the_call_and_everything_else_is_denied() {
     let script = json!({"answer": "<answer>42</answer>", "calls": "skillopt_stand_in_search"});
     let scene = Scene::new(&script);
@@ -249,6 +264,8 @@ async fn every_program_may_do_as_little_as_serves() {
                 assert_eq!(behind(seen, "--cd"), seen["folder"].as_str());
                 has("approval_policy=\"never\"");
                 has("sandbox_workspace_write.network_access=false");
+                has("sandbox_workspace_write.exclude_slash_tmp=true");
+                has("sandbox_workspace_write.exclude_tmpdir_env_var=true");
                 has("web_search=\"disabled\"");
                 has("--ephemeral");
             }

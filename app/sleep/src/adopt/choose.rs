@@ -5,7 +5,7 @@ use super::error::AdoptError;
 use super::live_file::LiveFile;
 use super::review::texts;
 use super::select::Derived;
-use crate::block::{AppliedEdits, EditStatus, apply_edits, entries, outside};
+use crate::block::{AppliedEdits, EditStatus, apply_edits, entries, outside, slow_update};
 use crate::stage::{Role, Row, check_file};
 use skillopt_domain::night::edit::{EditRecord, Target};
 use skillopt_domain::night::report::SleepReport;
@@ -32,6 +32,11 @@ pub enum Whole {
     /// The proposal or what it was made from is gone, or was changed.
     #[error("the texts that the night laid aside are gone or were changed")]
     NoTexts,
+    /// A slow update won as well.
+    #[error(
+        "the night also added guidance that is no edit, so its edits cannot be taken one by one"
+    )]
+    Guidance,
     /// A secret was masked in them, or they were made by other rules.
     #[error("the edits as the night tells them do not make up the document that it proposes")]
     OtherText,
@@ -71,7 +76,8 @@ impl Choice {
                 done.text == proposed && done.statuses.iter().all(|one| *one == EditStatus::Applied)
             })
         };
-        let base = bases(base, proposed).into_iter().find(makes).ok_or(Whole::OtherText)?;
+        let found = bases(base, proposed).into_iter().find(makes);
+        let base = found.ok_or_else(|| why_other(base, proposed))?;
         Ok(Self { role, base, proposed: proposed.to_owned(), edits })
     }
 
@@ -207,6 +213,15 @@ fn invalid(text: String) -> AdoptError {
 
 fn number(at: usize) -> u32 {
     u32::try_from(at + 1).unwrap_or(u32::MAX)
+}
+
+/// Why edits do not make one text of the other.
+fn why_other(base: &str, proposed: &str) -> Whole {
+    let guidance = |text: &str| slow_update(text).ok().flatten();
+    match guidance(proposed) {
+        Some(new) if guidance(base).as_ref() != Some(&new) => Whole::Guidance,
+        _ => Whole::OtherText,
+    }
 }
 
 /// A live text that was empty or not there was begun by the night with a few lines of its own, which stand above the

@@ -242,6 +242,13 @@ fn finish(
             Problem::Together("`val_fraction` and `test_fraction` must leave tasks to train on");
         return Err(fault(place, "val_fraction", problem));
     }
+    if config.reward_latency_weight > 0.0 && config.gate_margin <= 0.0 {
+        let problem = Problem::Together(
+            "`reward_latency_weight` above 0 needs a `gate_margin` above 0: how long an answer takes differs by chance, \
+             and would decide every tie",
+        );
+        return Err(fault(place, "reward_latency_weight", problem));
+    }
     if let Err(err) = crate::stage::SkillName::parse(&config.managed_skill_name) {
         return Err(fault(place, "managed_skill_name", Problem::File(err.to_string())));
     }

@@ -311,7 +311,7 @@ pub const KEYS: &[Key] = &[
         "reward_latency_weight",
         WEIGHT,
         "0.0",
-        "What a quick answer weighs beside a good one, which weighs 1, in what the gate compares.",
+        "What a quick answer weighs beside a good one, which weighs 1, in what the gate compares; needs a `gate_margin`.",
     ),
     ours(
         "slow_update",

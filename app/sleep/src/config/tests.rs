@@ -137,6 +137,16 @@ fn fractions_that_leave_nothing_to_train_on_are_refused() {
 }
 
 #[test]
+fn time_that_counts_needs_a_margin() {
+    let set = |margin: f64| {
+        load(&sources(&[("reward_latency_weight", json!(0.2)), ("gate_margin", json!(margin))]))
+    };
+    let err = set(0.0).unwrap_err().to_string();
+    assert!(err.contains("`reward_latency_weight`") && err.contains("`gate_margin`"), "{err}");
+    assert!(set(0.05).is_ok());
+}
+
+#[test]
 fn a_moved_home_takes_the_state_along() {
     let moved = with(&[("claude_home", json!("/else/.claude"))]);
     assert_eq!(moved.state_dir, Path::new("/else/.skillopt-sleep"));

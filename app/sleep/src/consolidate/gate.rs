@@ -135,8 +135,8 @@ pub fn compare(
     let after = mean(pairs.iter().map(|pair| pair.1));
     let is_higher = before.zip(after).is_some_and(|(before, after)| after > before + ROUNDING);
     let better = before.zip(after).is_some_and(|(before, after)| rule.is_gain(before, after));
-    let n_fixed = tally(&pairs, |(before, after)| after > before + ROUNDING);
-    let n_broke = tally(&pairs, |(before, after)| before > after + ROUNDING);
+    let n_fixed = tally(&deltas, DeltaStatus::Improved);
+    let n_broke = tally(&deltas, DeltaStatus::Regressed);
     let n_declined = crate::replay::count(
         baseline.iter().zip(candidate).filter(|(b, c)| b.mean.is_some() && c.declined).count(),
     );
@@ -190,14 +190,18 @@ impl Counts {
     }
 }
 
-fn tally(pairs: &[(f64, f64)], is_counted: impl Fn((f64, f64)) -> bool) -> u32 {
-    crate::replay::count(pairs.iter().filter(|pair| is_counted(**pair)).count())
+/// Of the tasks that were compared those with this status.
+fn tally(deltas: &[TaskDelta], status: DeltaStatus) -> u32 {
+    let is_counted = |delta: &&TaskDelta| delta.scores_are_finite && delta.status == status;
+    crate::replay::count(deltas.iter().filter(is_counted).count())
 }
 
+/// A task is better or worse by its score alone: what it took differs by chance.
 fn delta(before: &Measured, after: &Measured, rule: &GateRule) -> TaskDelta {
     let number = |measured: &Measured| rule.number_of_measured(measured);
     let (baseline_score, candidate_score) = (number(before), number(after));
-    let status = match (baseline_score, candidate_score) {
+    let score = |measured: &Measured| measured.mean.map(|mean| rule.number_of(mean));
+    let status = match (baseline_score.and(score(before)), candidate_score.and(score(after))) {
         (Some(before), Some(after)) if after > before + ROUNDING => DeltaStatus::Improved,
         (Some(before), Some(after)) if before > after + ROUNDING => DeltaStatus::Regressed,
         (Some(_), Some(_)) => DeltaStatus::Unchanged,
@@ -317,6 +321,10 @@ mod tests {
         let trial = compare("skill", &with(Some(1000.0)), &with(Some(500.0)), &rule).trial;
         assert!(trial.accepted, "as good, and shorter: {}", trial.words);
         assert_eq!((trial.baseline_score, trial.candidate_score), (Some(0.75), Some(0.875)));
+        assert_eq!(trial.task_deltas[0].status, DeltaStatus::Unchanged, "its score is the same");
+        let strict = GateRule { no_regression: true, ..rule };
+        let longer = compare("skill", &with(Some(500.0)), &with(Some(1000.0)), &strict).trial;
+        assert!(!longer.accepted && longer.n_broke == 0, "{}", longer.words);
         let unknown = compare("skill", &with(Some(1000.0)), &with(None), &rule).trial;
         assert!(!unknown.accepted && unknown.n_compared == 0);
         assert_eq!(unknown.task_deltas[0].status, DeltaStatus::Regressed);

@@ -9,7 +9,7 @@ use crate::redact::redact;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use skillopt_domain::hash::Sha256Hex;
-use skillopt_domain::spend::SpendByRole;
+use skillopt_domain::spend::{Spend, SpendByRole};
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
@@ -93,6 +93,9 @@ pub trait SweepHost: Send + Sync {
     /// Why they cannot be.
     async fn bed(&self, who: &Who) -> Result<Bed, String>;
 
+    /// Which models these are, to the last setting that shapes their answers, the judge among them. Makes no call.
+    async fn identity(&self, who: &Who) -> String;
+
     /// Keeps all rows in one step, those of before among them.
     ///
     /// # Errors
@@ -153,7 +156,7 @@ pub async fn run_sweep(
 ) -> Result<Vec<SweepRow>, SweepError> {
     let mut rows: Vec<SweepRow> = Vec::new();
     for (cell, folder) in experiments(order) {
-        let key = cfg_key(cell, folder, order);
+        let key = cfg_key((cell, &identities(cell, host).await), folder, order);
         if rows.iter().any(|row| row.cfg_key == key) {
             // A plan may say the same twice.
             continue;
@@ -190,11 +193,24 @@ pub fn n_experiments(order: &SweepOrder<'_>) -> usize {
     experiments(order).len()
 }
 
-fn cfg_key(cell: &Cell, folder: &BenchFolder, order: &SweepOrder<'_>) -> String {
+/// Which models a cell asks.
+async fn identities(cell: &Cell, host: &dyn SweepHost) -> String {
+    let learner = host.identity(&cell.learner).await;
+    match &cell.user {
+        Some(user) => format!("{learner}|{}", host.identity(user).await),
+        None => learner,
+    }
+}
+
+fn cfg_key(
+    (cell, identities): (&Cell, &str),
+    folder: &BenchFolder,
+    order: &SweepOrder<'_>,
+) -> String {
     let content = Sha256Hex::of(serde_json::json!([folder.skill, folder.tasks]).to_string());
     // How many attempts are made at the same time changes no result.
     let night = NightOptions { workers: 1, ..order.night.clone() };
-    let options = Sha256Hex::of(format!("{night:?}|{}", order.settings));
+    let options = Sha256Hex::of(format!("{night:?}|{}|{identities}", order.settings));
     let (kind, nights, models) = (cell.kind.as_str(), cell.nights, cell.models());
     let (content, options) = (content.short(), options.short());
     format!("{kind}|{}|{nights} nights|{models}|{content}|{options}", folder.name)
@@ -252,11 +268,21 @@ async fn run_cell(
                 ..row
             })
         }
-        Err(Failure::Night(NightError::Backend(error))) if ends_sweep(&error) => {
+        Err(Failure::Night(NightError::Backend(error), _)) if ends_sweep(&error) => {
             Err(SweepError::Night(error.into()))
         }
         // A provider may have quoted what it was sent.
-        Err(failure) => Ok(SweepRow { error: redact(&failure.to_string()).text, ..row }),
+        Err(failure) => {
+            let row = SweepRow { error: redact(&failure.to_string()).text, ..row };
+            let Failure::Night(_, spend) = failure else { return Ok(row) };
+            Ok(SweepRow {
+                calls: spend.calls,
+                tokens: spend.tokens(),
+                unmetered_calls: spend.unmetered_calls,
+                cost_usd_micros: spend.known_cost_usd_micros(),
+                ..row
+            })
+        }
     }
 }
 
@@ -264,8 +290,27 @@ async fn run_cell(
 enum Failure {
     #[error("{0}")]
     Bed(String),
-    #[error(transparent)]
-    Night(#[from] NightError),
+    /// It failed on the way, after this was spent.
+    #[error("{0}")]
+    Night(NightError, Box<Spend>),
+}
+
+/// What beds spend from here on.
+struct Till<'a> {
+    beds: Vec<(&'a Bed, SpendByRole)>,
+}
+
+impl<'a> Till<'a> {
+    fn open(beds: &[&'a Bed]) -> Self {
+        Self { beds: beds.iter().map(|bed| (*bed, bed.backend.spend())).collect() }
+    }
+
+    fn failure(&self, error: NightError) -> Failure {
+        // One meter tells both the same; a simulation beside it tells nothing.
+        let spent = self.beds.iter().map(|(bed, before)| bed.backend.spend().since(before));
+        let spent = spent.fold(SpendByRole::default(), SpendByRole::at_least);
+        Failure::Night(error, Box::new(spent.total()))
+    }
 }
 
 async fn come_to(
@@ -276,7 +321,9 @@ async fn come_to(
 ) -> Result<Came, Failure> {
     let learner = host.bed(&cell.learner).await.map_err(Failure::Bed)?;
     let Some(user) = &cell.user else {
-        let report = run_bench(folder, options, &learner).await?;
+        let till = Till::open(&[&learner]);
+        let report =
+            run_bench(folder, options, &learner).await.map_err(|error| till.failure(error))?;
         return Ok(Came {
             backend: report.backend,
             simulated: report.simulated,
@@ -287,7 +334,10 @@ async fn come_to(
         });
     };
     let user = host.bed(user).await.map_err(Failure::Bed)?;
-    let report = run_transfer(folder, options, (&learner, &user), Direct::Skip).await?;
+    let till = Till::open(&[&learner, &user]);
+    let report = run_transfer(folder, options, (&learner, &user), Direct::Skip)
+        .await
+        .map_err(|error| till.failure(error))?;
     Ok(Came {
         backend: format!("{} to {}", report.source, report.target),
         simulated: report.simulated,
@@ -345,19 +395,61 @@ pub fn scorecard(rows: &[SweepRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Mock, rule_tag};
+    use crate::backend::{Asker, Draw, Mock, Modelled, Reply, SleepRole, rule_tag};
     use crate::consolidate::Silent;
     use crate::evidence::Evidence;
     use crate::experiment::SweepPlan;
+    use crate::prompts::Prompts;
     use crate::task::{ReferenceKind, Split, TaskRecord};
     use skillopt_engine::ctx::RunControl;
+    use skillopt_engine::ports::ChatRequest;
     use std::sync::{Arc, Mutex};
+
+    /// Takes money for answers that never come.
+    #[derive(Debug, Default)]
+    struct Greedy {
+        n_asked: Mutex<u64>,
+    }
+
+    #[async_trait]
+    impl Asker for Greedy {
+        fn name(&self, _: SleepRole) -> String {
+            "greedy".to_owned()
+        }
+        fn is_simulated(&self) -> bool {
+            false
+        }
+        async fn ask(&self, _: SleepRole, _: &ChatRequest, _: Draw) -> Result<Reply, BackendError> {
+            *self.n_asked.lock().expect("not poisoned") += 1;
+            Err(BackendError::Fatal { role: SleepRole::Target, message: "gone".to_owned() })
+        }
+        fn spend(&self) -> SpendByRole {
+            let calls = *self.n_asked.lock().expect("not poisoned");
+            let target = Spend { calls, prompt_tokens: 10 * calls, ..Spend::default() };
+            SpendByRole { target, ..SpendByRole::default() }
+        }
+    }
+
+    #[tokio::test]
+    async fn an_experiment_that_failed_on_the_way_tells_what_it_cost() {
+        let evidence = Arc::new(Evidence::off());
+        let asker: Arc<dyn Asker> = Arc::new(Greedy::default());
+        let backend = Modelled::new(asker, Prompts::default(), Arc::clone(&evidence));
+        let (_control, ctx) = RunControl::new();
+        let bed = Bed { backend: Arc::new(backend), evidence, events: Arc::new(Silent), ctx };
+        let till = Till::open(&[&bed]);
+        let options = BenchOptions { nights: 1, night: NightOptions::default() };
+        let error = run_bench(&folders()[0], &options, &bed).await.expect_err("nobody answers");
+        let Failure::Night(_, spend) = till.failure(error) else { panic!("a night") };
+        assert!(spend.calls > 0 && spend.tokens() == 10 * spend.calls, "{spend:?}");
+    }
 
     /// The simulation for everybody but one backend, which is not there.
     #[derive(Debug, Default)]
     struct Desk {
         kept: Mutex<String>,
         told: Mutex<Vec<&'static str>>,
+        identity: &'static str,
     }
 
     #[async_trait]
@@ -369,6 +461,9 @@ mod tests {
             let (_control, ctx) = RunControl::new();
             let evidence = Arc::new(Evidence::off());
             Ok(Bed { backend: Arc::new(Mock), evidence, events: Arc::new(Silent), ctx })
+        }
+        async fn identity(&self, _: &Who) -> String {
+            self.identity.to_owned()
         }
         fn keep(&self, rows: &[SweepRow]) -> io::Result<()> {
             *self.kept.lock().expect("not poisoned") = write_rows(rows);
@@ -414,11 +509,14 @@ cells:
 ";
 
     async fn sweep(known: Vec<SweepRow>, settings: &str) -> (Vec<SweepRow>, Desk) {
+        sweep_at(Desk::default(), known, settings).await
+    }
+
+    async fn sweep_at(desk: Desk, known: Vec<SweepRow>, settings: &str) -> (Vec<SweepRow>, Desk) {
         let (plan, folders, night) =
             (SweepPlan::parse(CELLS).expect("a plan"), folders(), NightOptions::default());
         let order = SweepOrder { cells: &plan.cells, folders: &folders, night: &night, settings };
         assert_eq!(n_experiments(&order), 4);
-        let desk = Desk::default();
         let rows = run_sweep(&order, known, &desk).await.expect("rows");
         (rows, desk)
     }
@@ -447,6 +545,14 @@ cells:
         assert!(others.iter().all(|row| rows.iter().all(|known| known.cfg_key != row.cfg_key)));
         let kept = desk.kept.lock().expect("not poisoned").clone();
         assert_eq!(kept.lines().count(), 8, "rows of before stay");
+    }
+
+    #[tokio::test]
+    async fn other_models_behind_the_same_names_are_other_experiments() {
+        let (rows, _) = sweep(Vec::new(), "").await;
+        let desk = Desk { identity: "another judge", ..Desk::default() };
+        let (others, _) = sweep_at(desk, rows.clone(), "").await;
+        assert!(others.iter().all(|row| rows.iter().all(|known| known.cfg_key != row.cfg_key)));
     }
 
     #[tokio::test]

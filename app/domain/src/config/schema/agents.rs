@@ -31,7 +31,7 @@ pub(super) const KEYS: &[KeySpec] = &[
         SANDBOXES,
         "workspace-write",
         Advanced,
-        "What Codex may change as the target, where it works in a folder of its own. As a chat it always runs `read-only`.",
+        "What Codex may change as the target, where it works in a folder of its own. As a chat it always runs `read-only`. With `read-only`, tasks with tools get no stand-ins: the tools are named in the text.",
     ),
     text(
         "model.codex_exec_profile",

@@ -33,14 +33,6 @@ impl Codex {
         }
     }
 
-    /// Stand-ins note their calls in the folder of the call, which a chat that only reads cannot.
-    fn sandbox_for(&self, names: &[String]) -> &str {
-        match (self.sandbox(), stand_ins::safe(names).next()) {
-            ("read-only", Some(_)) => "workspace-write",
-            (sandbox, _) => sandbox,
-        }
-    }
-
     fn network_access(&self) -> bool {
         self.settings.network_access && self.role == Role::Target
     }
@@ -51,6 +43,9 @@ impl Codex {
             format!("approval_policy=\"{}\"", self.settings.approval_policy),
             format!("sandbox_workspace_write.network_access={}", self.network_access()),
             format!("web_search=\"{search}\""),
+            // The folder of the call is all that it may write into.
+            "sandbox_workspace_write.exclude_slash_tmp=true".to_owned(),
+            "sandbox_workspace_write.exclude_tmpdir_env_var=true".to_owned(),
             // Instructions of other projects stay out.
             "project_doc_max_bytes=0".to_owned(),
         ];
@@ -82,8 +77,9 @@ impl Dialect for Codex {
         self.role == Role::Target
     }
 
+    /// Stand-ins note their calls in the folder of the call, which one that only reads cannot.
     fn runs_stand_ins(&self) -> bool {
-        self.role == Role::Target
+        self.role == Role::Target && self.sandbox() != "read-only"
     }
 
     fn variables(&self) -> &'static [&'static str] {
@@ -101,12 +97,9 @@ impl Dialect for Codex {
             "never",
         ]);
         spoken.arg("--cd", &order.folder.work().to_string_lossy());
-        let names: &[String] = match self.role {
-            Role::Target => &order.request.stand_ins,
-            Role::Optimizer => &[],
-        };
+        let names: &[String] = if self.runs_stand_ins() { &order.request.stand_ins } else { &[] };
         stand_ins::lay_out(order.folder, names)?;
-        spoken.arg("--sandbox", self.sandbox_for(names));
+        spoken.arg("--sandbox", self.sandbox());
         spoken.arg_if_set("--model", order.model).arg_if_set("--profile", &self.settings.profile);
         for setting in self.overrides(order.effort) {
             spoken.arg("-c", &setting);

@@ -1,7 +1,7 @@
 //! Some of the edits of a proposal: what they make, what they build on, and what is refused.
 
 use super::*;
-use crate::block::{EditStatus, apply_edits, entries};
+use crate::block::{EditStatus, apply_edits, entries, with_slow_update};
 use proptest::prelude::*;
 use rstest::rstest;
 use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
@@ -80,6 +80,17 @@ fn edits_that_do_not_make_up_the_proposal_are_no_choice() {
     let told = |edits: Vec<EditRecord>| Choice::new(Role::Memory, "a\n", "b\n", edits).unwrap_err();
     assert_eq!(told(vec![add("x")]), Whole::OtherText);
     assert_eq!(told(Vec::new()), Whole::NotTold);
+}
+
+#[test]
+fn guidance_that_won_beside_the_edits_is_told_as_the_reason() {
+    let made = apply_edits("a\n", &[add("x")]).unwrap().text;
+    let guided = with_slow_update(&made, "Look twice.").unwrap();
+    let told = |base: &str, proposed: &str| {
+        Choice::new(Role::Memory, base, proposed, vec![add("x")]).unwrap_err()
+    };
+    assert_eq!(told("a\n", &guided), Whole::Guidance);
+    assert_eq!(told(&guided, &format!("{guided}b\n")), Whole::OtherText, "it was there before");
 }
 
 #[rstest]

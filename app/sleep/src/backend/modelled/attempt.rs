@@ -71,24 +71,23 @@ impl Modelled {
             true => offered.iter().map(|tool| tool.name.clone()).collect(),
             false => Vec::new(),
         };
-        if !offered.is_empty() {
-            let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
-            rendered.user.push_str(&format!(
-                "\n\nTools: {}. Where you have no way to call them, write a line `TOOL_CALL: name` instead.",
-                names.join(", ")
-            ));
-        }
+        let named = names_of(&offered);
+        rendered.user.push_str(&named);
         let phase = draw.phase.as_str();
         let mut request = ChatRequest::new(Purpose::Qa, phase, messages(&rendered));
         request.max_tokens = self.limits.attempt;
+        let in_folder = self.asker.works_in_folder();
         match runs {
             true => request.stand_ins = stand_ins,
+            // Who reads the task in a file reads of its tools there.
+            false if in_folder => {}
             false => request.tools = offered,
         }
-        if self.asker.works_in_folder() {
+        if in_folder {
+            let named = if runs { "" } else { named.as_str() };
             request.workspace = Some(Workspace {
                 skill: docs.skill.to_owned(),
-                task: format!("{PROMPT_MARK}\n{}", task_text(task)),
+                task: format!("{PROMPT_MARK}\n{}{named}", task_text(task)),
                 instructions: format!("{}\n\n{}", docs.memory, task.system).trim().to_owned(),
             });
         }
@@ -131,6 +130,18 @@ fn task_text(task: &TaskRecord) -> String {
 fn is_offered(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=MAX_TOOL_NAME).contains(&name.len()) && name.chars().all(is_plain)
+}
+
+/// The tools of a task in its text; empty without any.
+fn names_of(offered: &[ToolSpec]) -> String {
+    if offered.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
+    format!(
+        "\n\nTools: {}. Where you have no way to call them, write a line `TOOL_CALL: name` instead.",
+        names.join(", ")
+    )
 }
 
 fn stand_in(name: &str) -> ToolSpec {

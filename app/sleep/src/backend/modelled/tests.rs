@@ -1,8 +1,10 @@
 use super::*;
 use crate::backend::{Attempt, CallsAsker, Docs, Material, NightSample, Phase, Shown, SleepModels};
+use crate::config::{Override, Sources, load};
 use crate::evidence::{EvidenceOptions, EvidenceQuery, read_evidence};
 use crate::judge::ToolName;
 use crate::task::{ReferenceKind, TaskRecord};
+use serde_json::json;
 use skillopt_domain::config::Limits;
 use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
 use skillopt_engine::calls::Flights;
@@ -276,6 +278,7 @@ async fn tools_are_stand_ins_and_count_once_by_call_or_by_mark() {
 #[derive(Debug, Default)]
 struct Runner {
     seen: Mutex<Vec<ChatRequest>>,
+    in_folder: bool,
 }
 
 #[async_trait]
@@ -285,6 +288,9 @@ impl Asker for Runner {
     }
     fn is_simulated(&self) -> bool {
         false
+    }
+    fn works_in_folder(&self) -> bool {
+        self.in_folder
     }
     fn runs_stand_ins(&self) -> bool {
         true
@@ -325,6 +331,30 @@ async fn a_target_that_runs_stand_ins_is_asked_once_and_its_calls_count() {
     without.without_stand_ins().attempt(&order).await.expect("an answer");
     let last = runner.seen.lock().expect("not poisoned").last().cloned().expect("a request");
     assert!(last.stand_ins.is_empty() && last.tools.len() == 1);
+
+    let in_folder = Arc::new(Runner { in_folder: true, ..Runner::default() });
+    let asks = Arc::clone(&in_folder) as Arc<dyn Asker>;
+    let reads = Modelled::new(asks, Prompts::default(), Arc::new(Evidence::off()));
+    reads.without_stand_ins().attempt(&order).await.expect("an answer");
+    let last = in_folder.seen.lock().expect("not poisoned").last().cloned().expect("a request");
+    let told = last.workspace.expect("a folder").task;
+    assert!(last.tools.is_empty() && told.contains("Tools: search."), "{told}");
+
+    for is_replayed in [false, true] {
+        let set = |key: &str, value| Override { flag: "--set".into(), key: key.into(), value };
+        let overrides = vec![
+            set("backend", json!("opencode")),
+            set("opencode_tool_replay", json!(is_replayed)),
+            set("attempt_max_tokens", json!(512)),
+        ];
+        let (home, cwd) = ("/home/me".into(), "/p".into());
+        let config = load(&Sources { home, cwd, file: None, overrides }).expect("a config");
+        let evidence = Arc::new(Evidence::off());
+        let made = crate::night::modelled(asker(), &config, Prompts::default(), evidence);
+        made.attempt(&order).await.expect("an answer");
+        let last = runner.seen.lock().expect("not poisoned").last().cloned().expect("a request");
+        assert_eq!((last.stand_ins.is_empty(), last.max_tokens), (!is_replayed, Some(512)));
+    }
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ROWS: &str = "sweep.jsonl";
 const CARD: &str = "scorecard.md";
+/// Stands for models that cannot be put together: their experiments fail, and are run again in any case.
+const NOBODY: &str = "nobody";
 
 pub(super) async fn run(
     args: &SweepArgs,
@@ -185,6 +187,11 @@ impl SweepHost for Desk<'_> {
     async fn bed(&self, who: &Who) -> Result<Bed, String> {
         let setup = self.lab.setup_of(who).map_err(|err| err.to_string())?;
         self.lab.bed(&setup).await.map_err(|err| err.to_string())
+    }
+
+    async fn identity(&self, who: &Who) -> String {
+        let Ok(setup) = self.lab.setup_of(who) else { return NOBODY.to_owned() };
+        self.lab.identity(&setup).await.unwrap_or_else(|_| NOBODY.to_owned())
     }
 
     fn keep(&self, rows: &[SweepRow]) -> io::Result<()> {
