@@ -38,6 +38,16 @@ struct Poll {
     failed_at: StoredValue<Option<u64>>,
 }
 
+/// Calls `on_night` with each night that changes, until the calling component is gone. A row of a newer server that cannot
+/// be read is skipped; the next load tells why.
+pub(crate) fn on_night(on_night: impl Fn(&NightItem) + 'static) {
+    use_runs_live().on_night(move |text| {
+        if let Ok(night) = serde_json::from_str(text) {
+            on_night(&night);
+        }
+    });
+}
+
 /// Follows what runs until the calling component is gone. One question at a time.
 pub(crate) fn follow(plan: NightPlan) {
     let poll = Poll {
@@ -49,7 +59,7 @@ pub(crate) fn follow(plan: NightPlan) {
     let live = use_runs_live();
     let plan = Rc::new(plan);
     let told = Rc::clone(&plan);
-    live.on_night(move |night| (told.on_night)(night));
+    on_night(move |night| (told.on_night)(night));
     let again = Rc::clone(&plan);
     // What changed meanwhile was told to nobody.
     on_change(

@@ -7,12 +7,12 @@ use crate::state::effect::effect;
 use crate::state::load::Load;
 use crate::state::signal::RwSignal;
 use leptos::prelude::*;
-use skillopt_domain::api::{NightItem, ReviewCount, RunQuery, RunSummary};
+use skillopt_domain::api::{ReviewCount, RunQuery, RunSummary};
 use skillopt_domain::run::RunStatus;
 use std::rc::Rc;
 
 type OnRun = Rc<dyn Fn(&RunSummary)>;
-type OnNight = Rc<dyn Fn(&NightItem)>;
+type OnNight = Rc<dyn Fn(&str)>;
 
 /// Who wants to know about changed rows.
 #[derive(Clone, Copy)]
@@ -35,8 +35,9 @@ impl RunsLive {
         });
     }
 
-    /// Calls `on_night` with each night that changes, until the calling component is gone.
-    pub(crate) fn on_night(self, on_night: impl Fn(&NightItem) + 'static) {
+    /// Calls `on_night` with the JSON text of each night that changes, until the calling component is gone. Only pages with
+    /// nights carry the code that reads it.
+    pub(crate) fn on_night(self, on_night: impl Fn(&str) + 'static) {
         let id = self.of_nights.with_value(|all| all.last().map_or(0, |(id, _)| id + 1));
         self.of_nights.update_value(|all| all.push((id, Rc::new(on_night))));
         on_cleanup(move || {
@@ -72,11 +73,7 @@ impl RunsLive {
                     self.tell(&run);
                 }
             }
-            "night" => {
-                if let Ok(night) = serde_json::from_str(&message.data) {
-                    self.tell_night(&night);
-                }
-            }
+            "night" => self.tell_night(&message.data),
             _ => {
                 if let Ok(ReviewCount { n_waiting }) = serde_json::from_str(&message.data) {
                     self.n_waiting.set(n_waiting);
@@ -85,10 +82,10 @@ impl RunsLive {
         }
     }
 
-    fn tell_night(self, night: &NightItem) {
+    fn tell_night(self, text: &str) {
         let listeners = self.of_nights.try_with_value(Clone::clone).unwrap_or_default();
         for (_, on_night) in listeners {
-            on_night(night);
+            on_night(text);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::components::icon::Icon;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{SkeletonBlock, SkeletonRows};
 use crate::fmt;
+use crate::live::nights::on_night;
 use crate::live::runs::use_runs_live;
 use crate::state::effect::effect;
 use crate::state::load::Load;
@@ -69,7 +70,7 @@ fn Loaded(snapshot: Snapshot) -> impl IntoView {
         let running = live.running().get();
         snapshot.update(|snapshot| snapshot.put_running(&running));
     });
-    live.on_night(move |night| {
+    on_night(move |night| {
         let is_followed = snapshot.try_update(|snapshot| snapshot.put_night(night));
         if is_followed == Some(false) {
             ask_for_nights(snapshot);

@@ -11,6 +11,7 @@ use crate::components::handler::handler;
 use crate::components::loaded::{Frame, loaded};
 use crate::components::states::{Empty, ErrorCallout, SkeletonBlock, SkeletonRows};
 use crate::fmt;
+use crate::live::nights::on_night;
 use crate::live::runs::use_runs_live;
 use crate::state::load::Load;
 use crate::state::memo::Memo;
@@ -34,7 +35,7 @@ pub(crate) fn ReviewPage() -> impl IntoView {
         async move { api::review(None).await }
     });
     let shown = RwSignal::new(Vec::<ReviewItem>::new());
-    live.on_night(move |night| {
+    on_night(move |night| {
         if shown.try_with_untracked(|shown| is_news(shown, night)).unwrap_or(false) {
             answer.again();
         }
