@@ -22,10 +22,13 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     browser.press_first(".curation tbody tr:nth-child(2) .check").await?;
     browser.click_in(".curation-bulk", "Mute").await?;
     browser.see(".page-head", "3 tasks").await?;
+    // The bar above stays in its place; a person scrolls back to what is under it.
+    let _top: bool = browser.js("scrollTo(0, 0); return true", []).await?;
     browser.press_first("#tasks-undo").await?;
     browser.see(".page-head", "4 tasks").await?;
     browser.click_in(".curation-bulk", "Mute").await?;
     browser.see(".page-head", "1 muted").await?;
+    let _top: bool = browser.js("scrollTo(0, 0); return true", []).await?;
     browser.press_first("#tasks-review").await?;
     browser.see(".page-head .badge", "reviewed").await?;
     browser.reload().await?;
