@@ -20,15 +20,16 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
 
     edit_a_check(browser).await?;
     browser.press_first(".curation tbody tr:nth-child(2) .check").await?;
+    to_top(browser).await?;
     browser.click_in(".curation-bulk", "Mute").await?;
     browser.see(".page-head", "3 tasks").await?;
-    // The bar above stays in its place; a person scrolls back to what is under it.
-    let _top: bool = browser.js("scrollTo(0, 0); return true", []).await?;
+    to_top(browser).await?;
     browser.press_first("#tasks-undo").await?;
     browser.see(".page-head", "4 tasks").await?;
+    to_top(browser).await?;
     browser.click_in(".curation-bulk", "Mute").await?;
     browser.see(".page-head", "1 muted").await?;
-    let _top: bool = browser.js("scrollTo(0, 0); return true", []).await?;
+    to_top(browser).await?;
     browser.press_first("#tasks-review").await?;
     browser.see(".page-head .badge", "reviewed").await?;
     browser.reload().await?;
@@ -38,6 +39,12 @@ pub(super) async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     browser.see("[aria-labelledby=tasks-title]", "3 tasks").await?;
     let asked = browser.text("[aria-labelledby=tasks-title]").await?;
     ensure!(asked.contains("Write a poem"), "the edited task is one of them: {asked}");
+    Ok(())
+}
+
+/// The bar above stays in its place; a person scrolls back to what is under it.
+async fn to_top(browser: &Browser) -> anyhow::Result<()> {
+    let _is_done: bool = browser.js("scrollTo(0, 0); return true", []).await?;
     Ok(())
 }
 
