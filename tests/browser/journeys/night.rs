@@ -273,6 +273,6 @@ async fn learns_nothing_from_own_calls(
 /// What a program would keep of a request as the words of the person: the last message of the one who asks.
 fn question_of(seen: &Seen) -> String {
     let messages = seen.body["messages"].as_array().into_iter().flatten();
-    let asked = messages.filter(|message| message["role"] == "user");
-    asked.last().and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
+    let asked = messages.rev().find(|message| message["role"] == "user");
+    asked.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
 }
