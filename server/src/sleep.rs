@@ -21,7 +21,7 @@ mod view;
 pub(crate) use choice::{Taking, derived_of, told_edits};
 pub(crate) use curate::{curated_file, curated_view, lib_change, tried};
 pub(crate) use decide::{
-    AdoptionOrder, DecisionError, Rejection, adopt_keys, adopt_selection, preview_keys,
+    AdoptionOrder, DecisionError, Rejection, adopt_keys, adopt_selection, note, preview_keys,
     reject_night, reopen_night, revert_night,
 };
 pub(crate) use find::{LookBack, find_sessions, split_choice, tasks_file_of, tasks_of};
@@ -31,7 +31,7 @@ pub(crate) use inbox::{inbox_page, waiting};
 pub(crate) use lab::{Lab, LabError};
 pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, key, places};
-pub(crate) use plain::{open_plain, read_plain_text};
+pub(crate) use plain::read_plain_text;
 pub(crate) use queue::{LiveFiles, keep, seen};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
 pub(crate) use schedule::{

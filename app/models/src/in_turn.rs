@@ -3,14 +3,12 @@
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::Sample;
 use skillopt_engine::ports::{
     ChatReply, ChatRequest, Model, ModelError, ModelErrorKind, WorstCase,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The model at one address.
@@ -68,10 +66,6 @@ impl Model for InTurn {
 
     fn worst_case(&self, request: &ChatRequest) -> WorstCase {
         self.places[0].patient.worst_case(request)
-    }
-
-    fn outages(&self) -> Option<watch::Receiver<Option<Outage>>> {
-        None
     }
 
     async fn chat(

@@ -23,6 +23,7 @@ pub mod judge;
 pub mod lock;
 pub mod mine;
 pub mod night;
+pub mod plain;
 pub mod prompts;
 pub mod redact;
 pub mod reflect;

@@ -2,13 +2,13 @@
 //! which projects may be read is that of the adoption roots. No model is called here.
 
 use super::extract::{Json, Query};
-use super::inbox::{ProjectQuery, note};
+use super::inbox::ProjectQuery;
 use super::problem::{ApiError, ApiResult};
 use super::sleep::{Staged, staged};
-use super::state::AppState;
+use super::state::{ACTOR, AppState};
 use crate::sleep::{
     LookBack, NightOrder, NightSetup, beside, curated_file, curated_view, find_sessions, key,
-    lib_change, read_tasks, split_choice, tasks_file_of, tasks_of, tried,
+    lib_change, note, read_tasks, split_choice, tasks_file_of, tasks_of, tried,
 };
 use axum::extract::State;
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(crate) async fn find(
     };
     let shared = state.clone();
     let (project, found) = beside(move || add_found(&shared, &search, folder.as_deref())).await?;
-    note(&state, "find_tasks", &project, format!("{} new", found.n_new)).await;
+    note(&state.hosting, "find_tasks", ACTOR, &project, format!("{} new", found.n_new)).await;
     Ok(Json(found))
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn alter(
 ) -> ApiResult<Json<CuratedTasks>> {
     let shared = state.clone();
     let (project, words, tasks) = beside(move || altered(&shared, request)).await?;
-    note(&state, "change_tasks", &project, words).await;
+    note(&state.hosting, "change_tasks", ACTOR, &project, words).await;
     Ok(Json(tasks))
 }
 

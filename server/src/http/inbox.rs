@@ -5,14 +5,15 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key, waiting,
+    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key, note,
+    waiting,
 };
 use axum::extract::State;
 use serde::Deserialize;
 use skillopt_domain::api::{HandoffAnswer, HandoffContinue, HandoffPage, NightBegun, Problem};
 use skillopt_domain::night::NightStatus;
 use skillopt_sleep::handoff::{Handoff, HandoffError, Replaces};
-use skillopt_store::{AuditRow, NightRow};
+use skillopt_store::NightRow;
 use std::path::{Path as FilePath, PathBuf};
 
 /// Nights that are looked at for the one that waits.
@@ -67,7 +68,7 @@ pub(crate) async fn answer(
         handoff.give(&asked, &request.text, replaces)
     })
     .await?;
-    note(&state, "answer_handoff", &inbox.project, id).await;
+    note(&state.hosting, "answer_handoff", ACTOR, &inbox.project, id).await;
     inbox.page().await
 }
 
@@ -84,7 +85,7 @@ pub(crate) async fn take_back(
     inbox.refuse_while_running()?;
     let (handoff, asked) = (inbox.handoff.clone(), id.clone());
     beside(move || handoff.take_back(&asked)).await?;
-    note(&state, "take_back_answer", &inbox.project, id).await;
+    note(&state.hosting, "take_back_answer", ACTOR, &inbox.project, id).await;
     inbox.page().await
 }
 
@@ -189,21 +190,6 @@ impl Inbox {
             return Err(ApiError::Conflict(text.to_owned()));
         }
         Ok(())
-    }
-}
-
-/// Adds a row to the audit log. What is done is done: a log that cannot be written is told, and does not turn it into a
-/// failure.
-pub(super) async fn note(state: &AppState, action: &str, project: &FilePath, detail: String) {
-    let row = AuditRow {
-        at_ms: state.hosting.clock().now_ms(),
-        actor: ACTOR.to_owned(),
-        action: action.to_owned(),
-        subject: project.display().to_string(),
-        detail,
-    };
-    if let Err(err) = state.store.audit(&row).await {
-        tracing::error!(action, subject = row.subject, "the audit log cannot be written: {err}");
     }
 }
 

@@ -8,8 +8,8 @@ use super::review::looked_at;
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
     AdoptionOrder, DecisionError, NightCommand, NightOrder, NightRunError, NightSetup, OrderError,
-    Rejection, adopt_keys, beside, foresee, keep, key, night_detail, open_plain, places,
-    preview_keys, reject_night, reopen_night, revert_night, staging_of_row,
+    Rejection, adopt_keys, beside, foresee, keep, key, night_detail, places, preview_keys,
+    reject_night, reopen_night, revert_night, staging_of_row,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -23,6 +23,7 @@ use skillopt_domain::night::forecast::NightForecast;
 use skillopt_sleep::adopt::{AdoptError, ErrorKind, Places, Refusal};
 use skillopt_sleep::evidence::{EvidenceQuery, read_evidence};
 use skillopt_sleep::night::NightFailure;
+use skillopt_sleep::plain::open_plain;
 use skillopt_store::{AuditRow, BeginNightError, NightRow};
 use std::io::{BufRead, BufReader, ErrorKind as IoKind};
 use std::path::PathBuf;

@@ -260,7 +260,7 @@ pub(crate) async fn revert_night(
 }
 
 /// What is done is done: a log that cannot be written is told, and does not turn it into a failure.
-async fn note(hosting: &Hosting, action: &str, actor: &str, dir: &Path, detail: String) {
+pub(crate) async fn note(hosting: &Hosting, action: &str, actor: &str, dir: &Path, detail: String) {
     let row = AuditRow {
         at_ms: hosting.clock().now_ms(),
         actor: actor.to_owned(),

@@ -1,34 +1,11 @@
-//! Files of a night's folder: opened without following a symlink, only ordinary ones, and no more of them than is asked
-//! for. What lies in a project may have been put there by anybody.
+//! Files of a night's folder: only ordinary ones, and no more of them than is asked for.
 
-use std::fs::{File, OpenOptions};
+use skillopt_sleep::plain::open_plain;
 use std::io::{self, Read};
 use std::path::Path;
 
 /// The largest file of a night's folder that is read as a whole, in bytes.
 const MOST_BYTES: u64 = 8 << 20;
-
-/// Opens an ordinary file. Blocks.
-///
-/// # Errors
-/// What the operating system says, or that it is no ordinary file.
-pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file");
-    // Looked at before it is opened: opening a pipe waits for its other end.
-    if !path.symlink_metadata()?.is_file() {
-        return Err(refused());
-    }
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-    }
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
-}
 
 /// The text of an ordinary file. Blocks.
 ///

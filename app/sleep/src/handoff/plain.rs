@@ -1,8 +1,8 @@
-//! Files of a handoff as they are read: without following a symlink, only ordinary ones, and no more of them than is
-//! asked for. What lies in a cloned project may have been put there by anybody. Writes nothing.
+//! Files of a handoff as they are read: only ordinary ones, and no more of them than is asked for. Writes nothing.
 
 use super::files::{HandoffError, io_error};
-use std::fs::{File, OpenOptions};
+use crate::plain::open_plain;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -21,25 +21,12 @@ pub(super) fn read_text(path: &Path, most: usize) -> Result<Option<String>, Hand
 }
 
 fn open(path: &Path) -> Result<Option<File>, HandoffError> {
-    // Looked at before it is opened: opening a pipe waits for its other end.
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() => {}
-        Ok(_) => return Err(HandoffError::NotPlain(path.to_owned())),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(err) => return Err(io_error("read", path)(err)),
-    }
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-    }
-    let file = options.open(path).map_err(io_error("read", path))?;
-    match file.metadata() {
-        Ok(meta) if meta.is_file() => Ok(Some(file)),
-        Ok(_) => Err(HandoffError::NotPlain(path.to_owned())),
+    match open_plain(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(err) if err.kind() == io::ErrorKind::InvalidInput => {
+            Err(HandoffError::NotPlain(path.to_owned()))
+        }
         Err(err) => Err(io_error("read", path)(err)),
     }
 }

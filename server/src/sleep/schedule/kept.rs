@@ -27,22 +27,17 @@ pub(crate) struct KeptNight {
     order: KeptOrder,
     #[serde(default)]
     is_dry: bool,
-    #[serde(default)]
-    tasks_file: Option<PathBuf>,
-    /// Keys of models, as they were typed.
-    #[serde(default)]
-    cfg_options: Vec<String>,
 }
 
 impl KeptNight {
     /// Keeps what flags or a form ask for.
     pub(crate) fn new(order: &NightOrder, is_dry: bool) -> Self {
-        Self { order: KeptOrder::of(order), is_dry, tasks_file: None, cfg_options: Vec::new() }
+        Self { order: KeptOrder::of(order), is_dry }
     }
 
-    /// With what only the command line has.
+    /// With what only the command line has: a file of tasks, and keys of models as they were typed.
     pub(crate) fn with_models(self, tasks_file: Option<PathBuf>, cfg_options: Vec<String>) -> Self {
-        Self { tasks_file, cfg_options, ..self }
+        Self { order: KeptOrder { tasks_file, cfg_options, ..self.order }, ..self }
     }
 
     /// The JSON text for the store.
@@ -81,8 +76,8 @@ impl KeptNight {
         Ok(NightCommand {
             order,
             is_dry: self.is_dry,
-            tasks_file: self.tasks_file.clone(),
-            cfg_options: cfg_options(&self.cfg_options)?,
+            tasks_file: self.order.tasks_file.clone(),
+            cfg_options: cfg_options(&self.order.cfg_options)?,
             fresh: false,
             actor: actor.to_owned(),
         })
@@ -130,9 +125,9 @@ impl KeptNight {
         });
         path("config", &self.order.config_file)
             .into_iter()
-            .chain(path("tasks_file", &self.tasks_file))
+            .chain(path("tasks_file", &self.order.tasks_file))
             .chain(keys)
-            .chain(self.cfg_options.iter().cloned())
+            .chain(self.order.cfg_options.iter().cloned())
             .collect()
     }
 
