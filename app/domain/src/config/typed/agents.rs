@@ -1,6 +1,7 @@
 //! The typed configuration of programs that serve as models, and what of it is dangerous.
 
-use super::{Reader, RunConfig};
+use super::RunConfig;
+use super::reader::Reader;
 use crate::config::backend::{BackendKind, Effort};
 use crate::config::resolve::ConfigProblem;
 use crate::spend::Role;

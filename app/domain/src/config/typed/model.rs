@@ -1,8 +1,7 @@
 //! The typed configuration of one role's model.
 
-use super::Reader;
-use super::is_variable_name;
 use super::provider::{AZURE_ENDPOINT, AzureAuth, Provider};
+use super::reader::{Reader, is_variable_name};
 use crate::config::backend::{BackendFamily, BackendKind};
 use crate::config::resolve::Resolved;
 use crate::config::secret_name::secret_field;

@@ -1,6 +1,6 @@
 //! What a role's service needs beyond address, model and limits: sign-in, thinking, and how replies come.
 
-use super::Reader;
+use super::reader::Reader;
 use crate::config::backend::{BackendKind, Effort};
 use crate::config::value::{Origin, Value};
 use crate::spend::Role;
