@@ -31,7 +31,7 @@ const HEADING: &str = "Config keys (every other key is a flag too; see docs/conf
 
 /// A config file and what is changed in it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ConfigArgs {
+pub(crate) struct ConfigArgs {
     pub(super) file: Option<PathBuf>,
     cfg_options: Vec<String>,
     flags: Vec<Setting>,
