@@ -96,3 +96,43 @@ async fn c29_a_model_that_answers_with_nothing_is_asked_twice_more() {
     // The preflight, and eight tasks of the baseline: three calls each, and the same once more at the end.
     assert_eq!(mute.target.seen().len(), 1 + 8 * 3 * 2);
 }
+
+#[tokio::test]
+async fn c50_a_cap_in_the_middle_of_an_evaluation_keeps_what_was_paid_and_a_higher_cap_goes_on() {
+    let whole = World::new();
+    whole.run(&input(&[]), Arc::default()).await.expect("done");
+    let all = whole.requests().len() as u64;
+
+    let world = World::new();
+    let journal = Arc::new(MemoryJournal::default());
+    let failure = world
+        .run(&input(&[("limits.max_calls", "20")]), journal.clone())
+        .await
+        .expect_err("capped");
+    assert_eq!(failure.error.transition(), RunTransition::Cap);
+    assert!(failure.error.to_string().contains("20 of 20 calls"), "{}", failure.error);
+    assert_eq!(failure.spend.total().calls, 20);
+    assert_eq!(world.ledger.len(), 20);
+
+    let prior = Prior { spend: failure.spend, active_ms: failure.active_ms };
+    let higher = TrainInput { prior, ..input(&[("limits.max_calls", "1000")]) };
+    let report = world.run(&higher, journal).await.expect("done");
+    assert_eq!(report.spend.total().calls, all - 20);
+}
+
+#[rstest]
+#[case::tokens(&[("limits.max_tokens", "395")], "of 395 tokens")]
+#[case::money(&[("limits.max_cost_usd", "0.00039")], "$0.000300 of $0.000390")]
+#[case::time(&[("limits.max_minutes", "0.0001")], "minutes are used")]
+#[tokio::test]
+async fn c47_every_cap_stops_before_the_call_that_could_pass_it(
+    #[case] caps: &[(&str, &str)],
+    #[case] expect: &str,
+) {
+    let world = World::new();
+    let failure = world.run(&input(caps), Arc::default()).await.expect_err("capped");
+    assert!(failure.error.to_string().contains(expect), "{}", failure.error);
+    assert!(failure.spend.total().tokens() <= 395);
+    assert!(failure.spend.total().cost_usd_micros <= 390 || caps[0].0 != "limits.max_cost_usd");
+    assert_eq!(world.ledger.len() as u64, failure.spend.total().calls);
+}
