@@ -35,7 +35,7 @@ pub(crate) use plain::read_plain_text;
 pub(crate) use queue::{LiveFiles, keep, seen};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
 pub(crate) use schedule::{
-    BeginScheduledError, KeptNight, NightClock, ScheduleProblem, daily, new_schedule_id,
+    BeginScheduledError, KeptNight, NightClock, ScheduleProblem, daily, daily_of, new_schedule_id,
     schedule_item, system_clocks, time_of,
 };
 pub(crate) use view::{night_detail, night_head, read_tasks, source_item};

@@ -55,5 +55,5 @@ pub use reading::Counts;
 pub use runs::{NewRun, RunRow};
 pub use schedules::{
     AddScheduleError, NewSchedule, OldClaims, OutcomeRow, ScheduleClaim, ScheduleEdit, ScheduleRow,
-    ScheduleTime,
+    ScheduleTerms, ScheduleTime,
 };

@@ -7,7 +7,9 @@ mod rows;
 mod tests;
 
 pub use outcomes::{OldClaims, OutcomeRow};
-pub use rows::{AddScheduleError, NewSchedule, ScheduleEdit, ScheduleRow, ScheduleTime};
+pub use rows::{
+    AddScheduleError, NewSchedule, ScheduleEdit, ScheduleRow, ScheduleTerms, ScheduleTime,
+};
 
 use crate::error::StoreFailure;
 use crate::open::Store;

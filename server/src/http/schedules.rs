@@ -17,7 +17,9 @@ use skillopt_domain::api::{
 use skillopt_domain::ids::{NightId, ScheduleId};
 use skillopt_domain::night::ScheduleOutcomeKind;
 use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands, shell_quoted};
-use skillopt_store::{AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow};
+use skillopt_store::{
+    AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow, ScheduleTerms,
+};
 use std::path::PathBuf;
 
 /// Outcomes that are shown of a schedule.
@@ -78,9 +80,11 @@ pub(crate) async fn add(
     let new = NewSchedule {
         id: new_schedule_id(),
         project,
-        options_json: kept.text(),
-        time: time_of(&daily),
-        is_enabled: request.enabled,
+        terms: ScheduleTerms {
+            options_json: kept.text(),
+            time: time_of(&daily),
+            is_enabled: request.enabled,
+        },
         served: daily.plan(None, at_ms).served,
         actor: ACTOR.to_owned(),
         at_ms,
@@ -104,30 +108,29 @@ pub(crate) async fn change(
     if change.revision.is_some_and(|seen| seen != row.revision) {
         return Err(changed_meanwhile());
     }
+    let before = &row.terms;
     let daily = daily(
-        change.hour.unwrap_or(row.time.hour.into()),
-        change.minute.unwrap_or(row.time.minute.into()),
-        change.zone.as_deref().unwrap_or(&row.time.zone),
+        change.hour.unwrap_or(before.time.hour.into()),
+        change.minute.unwrap_or(before.time.minute.into()),
+        change.zone.as_deref().unwrap_or(&before.time.zone),
     );
-    let is_enabled = change.enabled.unwrap_or(row.is_enabled);
+    let is_enabled = change.enabled.unwrap_or(before.is_enabled);
     // One that cannot run can still be switched off.
     let daily = match daily {
         Err(_) if !is_enabled && change.zone.is_none() => None,
         daily => Some(daily?),
     };
     let options_json = match change.night {
-        None => row.options_json.clone(),
+        None => before.options_json.clone(),
         Some(night) => edited(&state, &row, night).await?.text(),
     };
     let at_ms = state.hosting.clock().now_ms();
-    let time = daily.as_ref().map_or_else(|| row.time.clone(), time_of);
-    let is_new = time != row.time || (is_enabled && !row.is_enabled);
+    let time = daily.as_ref().map_or_else(|| before.time.clone(), time_of);
+    let is_new = time != before.time || (is_enabled && !before.is_enabled);
     let edit = ScheduleEdit {
         revision: row.revision,
-        options_json,
+        terms: ScheduleTerms { options_json, time, is_enabled },
         served: daily.filter(|_| is_new).map(|daily| daily.plan(None, at_ms).served),
-        time,
-        is_enabled,
         actor: ACTOR.to_owned(),
         at_ms,
     };
@@ -218,7 +221,7 @@ async fn edited(
         )));
     }
     // What cannot be read is replaced as a whole.
-    Ok(KeptNight::parse(&row.options_json).map_or(form.clone(), |kept| kept.with_form(&form)))
+    Ok(KeptNight::parse(&row.terms.options_json).map_or(form.clone(), |kept| kept.with_form(&form)))
 }
 
 async fn row(state: &AppState, id: &ScheduleId) -> ApiResult<ScheduleRow> {

@@ -34,8 +34,9 @@ pub(crate) fn daily(hour: u32, minute: u32, zone: &str) -> Result<Daily, Schedul
 }
 
 /// The time of a schedule.
-fn daily_of(row: &ScheduleRow) -> Result<Daily, ScheduleProblem> {
-    daily(row.time.hour.into(), row.time.minute.into(), &row.time.zone)
+pub(crate) fn daily_of(row: &ScheduleRow) -> Result<Daily, ScheduleProblem> {
+    let time = &row.terms.time;
+    daily(time.hour.into(), time.minute.into(), &time.zone)
 }
 
 /// As the store keeps it.

@@ -19,6 +19,17 @@ pub struct ScheduleTime {
     pub zone: String,
 }
 
+/// What a person sets of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleTerms {
+    /// All options of its nights as JSON text.
+    pub options_json: String,
+    /// When it runs.
+    pub time: ScheduleTime,
+    /// It runs.
+    pub is_enabled: bool,
+}
+
 /// A schedule that is added.
 #[derive(Clone, Debug)]
 pub struct NewSchedule {
@@ -26,12 +37,8 @@ pub struct NewSchedule {
     pub id: ScheduleId,
     /// Absolute path of the project.
     pub project: String,
-    /// All options of its nights as JSON text.
-    pub options_json: String,
-    /// When it runs.
-    pub time: ScheduleTime,
-    /// It runs.
-    pub is_enabled: bool,
+    /// What a person sets.
+    pub terms: ScheduleTerms,
     /// The day that needs no night any more, as `2026-11-30`.
     pub served: String,
     /// Who adds it.
@@ -45,12 +52,8 @@ pub struct NewSchedule {
 pub struct ScheduleEdit {
     /// The schedule's revision as it was read.
     pub revision: u64,
-    /// All options of its nights as JSON text.
-    pub options_json: String,
-    /// When it runs.
-    pub time: ScheduleTime,
-    /// It runs.
-    pub is_enabled: bool,
+    /// What a person sets.
+    pub terms: ScheduleTerms,
     /// The day that needs no night any more; `None` leaves it as it is.
     pub served: Option<String>,
     /// Who changes it.
@@ -66,12 +69,8 @@ pub struct ScheduleRow {
     pub id: ScheduleId,
     /// Absolute path of the project.
     pub project: String,
-    /// All options of its nights as JSON text.
-    pub options_json: String,
-    /// When it runs.
-    pub time: ScheduleTime,
-    /// It runs.
-    pub is_enabled: bool,
+    /// What a person sets.
+    pub terms: ScheduleTerms,
     /// The day whose night is taken care of.
     pub served: String,
     /// Counts the changes by people.
@@ -121,18 +120,18 @@ impl Store {
         )
         .bind(new.id.as_str())
         .bind(new.project.as_str())
-        .bind(new.options_json.as_str())
-        .bind(new.time.hour)
-        .bind(new.time.minute)
-        .bind(new.time.zone.as_str())
-        .bind(new.is_enabled)
+        .bind(new.terms.options_json.as_str())
+        .bind(new.terms.time.hour)
+        .bind(new.terms.time.minute)
+        .bind(new.terms.time.zone.as_str())
+        .bind(new.terms.is_enabled)
         .bind(new.served.as_str())
         .bind(int(new.at_ms))
         .bind(new.actor.as_str())
         .execute(&mut *tx)
         .await
         .doing(action)?;
-        let detail = format!("{} {}", new.project, told(&new.time));
+        let detail = format!("{} {}", new.project, told(&new.terms.time));
         note(&mut tx, (new.at_ms, &new.actor), "add_schedule", &new.id, detail).await?;
         Ok(tx.commit().await.doing(action)?)
     }
@@ -153,11 +152,11 @@ impl Store {
              served = coalesce(?, served), revision = revision + 1, changed_at_ms = ?, changed_by = ? \
              WHERE id = ? AND revision = ?",
         )
-        .bind(edit.options_json.as_str())
-        .bind(edit.time.hour)
-        .bind(edit.time.minute)
-        .bind(edit.time.zone.as_str())
-        .bind(edit.is_enabled)
+        .bind(edit.terms.options_json.as_str())
+        .bind(edit.terms.time.hour)
+        .bind(edit.terms.time.minute)
+        .bind(edit.terms.time.zone.as_str())
+        .bind(edit.terms.is_enabled)
         .bind(edit.served.as_deref())
         .bind(int(edit.at_ms))
         .bind(edit.actor.as_str())
@@ -169,8 +168,8 @@ impl Store {
         if done.rows_affected() == 0 {
             return Ok(false);
         }
-        let state = if edit.is_enabled { "on" } else { "off" };
-        let detail = format!("{}, {state}", told(&edit.time));
+        let state = if edit.terms.is_enabled { "on" } else { "off" };
+        let detail = format!("{}, {state}", told(&edit.terms.time));
         note(&mut tx, (edit.at_ms, &edit.actor), "change_schedule", id, detail).await?;
         tx.commit().await.doing(action)?;
         Ok(true)
@@ -257,13 +256,15 @@ fn schedule_row(row: &SqliteRow) -> Result<ScheduleRow, StoreFailure> {
     Ok(ScheduleRow {
         id: parse(&row.text("id")?)?,
         project: row.text("project")?,
-        options_json: row.text("options_json")?,
-        time: ScheduleTime {
-            hour: part(row.int("hour")?),
-            minute: part(row.int("minute")?),
-            zone: row.text("zone")?,
+        terms: ScheduleTerms {
+            options_json: row.text("options_json")?,
+            time: ScheduleTime {
+                hour: part(row.int("hour")?),
+                minute: part(row.int("minute")?),
+                zone: row.text("zone")?,
+            },
+            is_enabled: row.int("is_enabled")? != 0,
         },
-        is_enabled: row.int("is_enabled")? != 0,
         served: row.text("served")?,
         revision: count(row.int("revision")?),
         created_at_ms: count(row.int("created_at_ms")?),

@@ -13,9 +13,11 @@ fn new(no: u8, project: &str) -> NewSchedule {
     NewSchedule {
         id: id(no),
         project: project.into(),
-        options_json: "{}".into(),
-        time: ScheduleTime { hour: 3, minute: 30, zone: "Europe/Berlin".into() },
-        is_enabled: true,
+        terms: ScheduleTerms {
+            options_json: "{}".into(),
+            time: ScheduleTime { hour: 3, minute: 30, zone: "Europe/Berlin".into() },
+            is_enabled: true,
+        },
         served: "2026-11-29".into(),
         actor: "anna".into(),
         at_ms: 1,
@@ -25,13 +27,15 @@ fn new(no: u8, project: &str) -> NewSchedule {
 fn edit(row: &ScheduleRow) -> ScheduleEdit {
     ScheduleEdit {
         revision: row.revision,
-        options_json: row.options_json.clone(),
-        time: row.time.clone(),
-        is_enabled: row.is_enabled,
+        terms: row.terms.clone(),
         served: None,
         actor: "ben".into(),
         at_ms: 2,
     }
+}
+
+fn switch_off(row: &ScheduleRow) -> ScheduleEdit {
+    ScheduleEdit { terms: ScheduleTerms { is_enabled: false, ..row.terms.clone() }, ..edit(row) }
 }
 
 fn outcome(kind: Kind, due_ms: u64) -> OutcomeRow {
@@ -63,7 +67,7 @@ async fn a_project_has_one_schedule_and_each_change_is_in_the_audit_log() {
     store.add_schedule(&new(2, "/a")).await.expect("another project");
     let all = store.schedules().await.expect("read");
     assert_eq!(all.iter().map(|row| row.project.as_str()).collect::<Vec<_>>(), ["/a", "/p"]);
-    let later = ScheduleEdit { is_enabled: false, ..edit(&row) };
+    let later = switch_off(&row);
     assert!(store.change_schedule(&id(1), &later).await.expect("changed"));
     assert!(store.remove_schedule(&id(1), "ben", 3).await.expect("removed"));
     assert!(!store.remove_schedule(&id(1), "ben", 3).await.expect("nothing"));
@@ -110,7 +114,7 @@ async fn c96_of_two_who_read_the_same_day_one_takes_the_night_on() {
 async fn a_schedule_that_was_changed_or_switched_off_since_is_not_taken_on() {
     let (store, row) = with_one().await;
     let stale = claim(&row, "2026-11-30", Vec::new());
-    let off = ScheduleEdit { is_enabled: false, ..edit(&row) };
+    let off = switch_off(&row);
     assert!(store.change_schedule(&id(1), &off).await.expect("changed"));
     assert!(!store.claim_schedule(&stale).await.expect("looked"));
     let row = store.schedule(&id(1)).await.expect("read").expect("there");

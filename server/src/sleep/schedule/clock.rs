@@ -105,7 +105,7 @@ impl NightClock {
         self.settle_old_claims().await;
         let mut next_ms: Option<u64> = None;
         for row in self.nights.hosting().store().schedules().await? {
-            if !row.is_enabled {
+            if !row.terms.is_enabled {
                 continue;
             }
             if stop.is_cancelled() {
@@ -209,7 +209,7 @@ impl NightClock {
         row: &ScheduleRow,
         actor: &str,
     ) -> Result<NightId, BeginScheduledError> {
-        let kept = KeptNight::parse(&row.options_json)?;
+        let kept = KeptNight::parse(&row.terms.options_json)?;
         let (adopter, typed, actor) = (self.adopter.clone(), row.project.clone(), actor.to_owned());
         let command = beside(move || {
             let project = adopter.readable_folder(&typed)?;
@@ -230,7 +230,8 @@ impl NightClock {
 
 /// The time of a schedule whose zone is not known on this machine, as if it were in UTC.
 fn fallback(row: &ScheduleRow) -> Daily {
-    let at = At::new(row.time.hour.into(), row.time.minute.into()).unwrap_or(At::USUAL);
+    let time = &row.terms.time;
+    let at = At::new(time.hour.into(), time.minute.into()).unwrap_or(At::USUAL);
     Daily::in_utc(at)
 }
 

@@ -9,7 +9,7 @@ use rstest::rstest;
 use skillopt_domain::night::ScheduleOutcomeKind as Kind;
 use skillopt_engine::ports::Clock;
 use skillopt_sleep::instant::parse;
-use skillopt_store::{NewNight, NewSchedule, OutcomeRow, ScheduleEdit, Store};
+use skillopt_store::{NewNight, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleTerms, Store};
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,9 +80,11 @@ impl Machine {
         NewSchedule {
             id: new_schedule_id(),
             project: self.project("one").display().to_string(),
-            options_json: simulated().text(),
-            time: ScheduleTime { hour: at.0, minute: at.1, zone: zone.to_owned() },
-            is_enabled: true,
+            terms: ScheduleTerms {
+                options_json: simulated().text(),
+                time: ScheduleTime { hour: at.0, minute: at.1, zone: zone.to_owned() },
+                is_enabled: true,
+            },
             served: served.to_owned(),
             actor: "anna".to_owned(),
             at_ms: 1,
@@ -244,8 +246,8 @@ async fn c96_a_clock_that_had_been_ahead_is_told_and_nights_go_on() {
 async fn a_schedule_that_is_switched_off_does_not_run() {
     let machine = Machine::at("2026-11-30T03:00:05Z");
     let server = machine.server().await;
-    let schedule =
-        NewSchedule { is_enabled: false, ..machine.schedule((3, 0), "UTC", "2026-11-29") };
+    let mut schedule = machine.schedule((3, 0), "UTC", "2026-11-29");
+    schedule.terms.is_enabled = false;
     server.store.add_schedule(&schedule).await.unwrap();
     assert_eq!(server.look().await, None);
     assert_eq!((server.n_nights().await, server.outcomes(&schedule.id).await), (0, Vec::new()));
@@ -309,10 +311,10 @@ async fn what_cannot_begin_is_told_on_the_schedule_and_holds_up_no_other(
     match fault {
         Fault::Outside => broken.project = elsewhere.display().to_string(),
         Fault::Gone => {}
-        Fault::Options => broken.options_json = "{".to_owned(),
-        Fault::Zone => broken.time.zone = "Mars/Base".to_owned(),
+        Fault::Options => broken.terms.options_json = "{".to_owned(),
+        Fault::Zone => broken.terms.time.zone = "Mars/Base".to_owned(),
         Fault::Models => {
-            broken.options_json = simulated().text().replace("\"mock\"", "\"no-such-one\"");
+            broken.terms.options_json = simulated().text().replace("\"mock\"", "\"no-such-one\"");
         }
     }
     if !matches!(fault, Fault::Outside | Fault::Gone) {
@@ -336,7 +338,7 @@ async fn a_skill_outside_of_the_servers_folders_is_no_target_of_a_scheduled_nigh
     let outside = machine.root().join("SKILL.md");
     let keys = vec![key("form", "target_skill_path", outside.display().to_string())];
     let order = NightOrder { keys, ..NightOrder::default() };
-    schedule.options_json = KeptNight::new(&order, false).text();
+    schedule.terms.options_json = KeptNight::new(&order, false).text();
     server.store.add_schedule(&schedule).await.unwrap();
     server.look().await;
     let outcomes = server.outcomes(&schedule.id).await;
@@ -351,14 +353,12 @@ async fn the_clock_hears_of_a_new_schedule_at_once_and_ends_with_the_server() {
     let stop = CancellationToken::new();
     let work = async {
         let mut schedule = machine.schedule((3, 0), "UTC", "2026-11-29");
-        schedule.is_enabled = false;
+        schedule.terms.is_enabled = false;
         server.store.add_schedule(&schedule).await.unwrap();
         let row = server.store.schedule(&schedule.id).await.unwrap().unwrap();
         let on = ScheduleEdit {
             revision: row.revision,
-            options_json: row.options_json,
-            time: row.time,
-            is_enabled: true,
+            terms: ScheduleTerms { is_enabled: true, ..row.terms },
             served: None,
             actor: "anna".to_owned(),
             at_ms: 2,

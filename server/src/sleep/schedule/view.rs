@@ -15,9 +15,9 @@ pub(crate) fn schedule_item(
     now_ms: u64,
 ) -> ScheduleItem {
     let daily = daily_of(&row);
-    let kept = KeptNight::parse(&row.options_json);
+    let kept = KeptNight::parse(&row.terms.options_json);
     let folder = adopter.readable_folder(&row.project);
-    let next_ms = daily.as_ref().ok().filter(|_| row.is_enabled);
+    let next_ms = daily.as_ref().ok().filter(|_| row.terms.is_enabled);
     let next_ms = next_ms.map(|daily| next_of(daily, &row.served, now_ms));
     let problem = match (&daily, &kept, folder) {
         (Err(err), _, _) => err.to_string(),
@@ -31,10 +31,10 @@ pub(crate) fn schedule_item(
     ScheduleItem {
         id: row.id,
         project: row.project,
-        hour: row.time.hour.into(),
-        minute: row.time.minute.into(),
-        zone: row.time.zone,
-        enabled: row.is_enabled,
+        hour: row.terms.time.hour.into(),
+        minute: row.terms.time.minute.into(),
+        zone: row.terms.time.zone,
+        enabled: row.terms.is_enabled,
         next_ms,
         problem,
         night,

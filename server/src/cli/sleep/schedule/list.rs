@@ -3,7 +3,7 @@
 use super::server;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightSetup, daily, system_clocks};
+use crate::sleep::{NightSetup, daily_of, system_clocks};
 use serde_json::{Value, json};
 use skillopt_sleep::instant::utc_text;
 use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
@@ -39,8 +39,7 @@ pub(super) async fn of(
 }
 
 fn next_of(row: &ScheduleRow, now_ms: u64) -> String {
-    let daily = daily(row.time.hour.into(), row.time.minute.into(), &row.time.zone);
-    let next = daily.ok().filter(|_| row.is_enabled);
+    let next = daily_of(row).ok().filter(|_| row.terms.is_enabled);
     next.map(|daily| utc_text(daily.plan(Some(&row.served), now_ms).next_ms)).unwrap_or_default()
 }
 
@@ -70,8 +69,8 @@ impl Listed {
         });
         let server = self.server.iter().map(|Server { row, next }| {
             json!({
-                "scheduler": "server", "project": row.project, "at": at_of(row), "zone": row.time.zone,
-                "enabled": row.is_enabled, "next": Some(next).filter(|next| !next.is_empty()),
+                "scheduler": "server", "project": row.project, "at": at_of(row), "zone": row.terms.time.zone,
+                "enabled": row.terms.is_enabled, "next": Some(next).filter(|next| !next.is_empty()),
                 "name": row.id,
             })
         });
@@ -80,7 +79,8 @@ impl Listed {
 }
 
 fn at_of(row: &ScheduleRow) -> String {
-    format!("{:02}:{:02}", row.time.hour, row.time.minute)
+    let time = &row.terms.time;
+    format!("{:02}:{:02}", time.hour, time.minute)
 }
 
 fn system_words(job: &InstalledJob) -> String {
@@ -90,10 +90,11 @@ fn system_words(job: &InstalledJob) -> String {
 }
 
 fn server_words(Server { row, next }: &Server) -> String {
+    let zone = &row.terms.time.zone;
     let state = match next.as_str() {
-        "" if row.is_enabled => "cannot run: its zone is not known here".to_owned(),
+        "" if row.terms.is_enabled => "cannot run: its zone is not known here".to_owned(),
         "" => "switched off".to_owned(),
         next => format!("next {next}"),
     };
-    format!("  {}  {}  by `skillopt serve` ({}), {state}", at_of(row), row.project, row.time.zone)
+    format!("  {}  {}  by `skillopt serve` ({zone}), {state}", at_of(row), row.project)
 }

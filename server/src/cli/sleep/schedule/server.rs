@@ -11,7 +11,7 @@ use crate::sleep::{KeptNight, NightSetup, OrderError, daily, new_schedule_id, ti
 use serde_json::{Value, json};
 use skillopt_engine::ports::Clock;
 use skillopt_sleep::schedule::{Daily, Which, system_zone};
-use skillopt_store::{NewSchedule, ScheduleEdit, ScheduleRow, Store};
+use skillopt_store::{NewSchedule, ScheduleEdit, ScheduleRow, ScheduleTerms, Store};
 use std::path::{Path, PathBuf};
 
 /// Who does it, until there are users.
@@ -107,14 +107,13 @@ async fn keep(
 ) -> anyhow::Result<String> {
     let at_ms = now_ms();
     let served = daily.plan(None, at_ms).served;
+    let terms = ScheduleTerms { options_json: kept.text(), time: time_of(daily), is_enabled: true };
     let rows = store.schedules().await?;
     let Some(row) = rows.into_iter().find(|row| row.project == project) else {
         let new = NewSchedule {
             id: new_schedule_id(),
             project: project.to_owned(),
-            options_json: kept.text(),
-            time: time_of(daily),
-            is_enabled: true,
+            terms,
             served,
             actor: ACTOR.to_owned(),
             at_ms,
@@ -122,12 +121,10 @@ async fn keep(
         store.add_schedule(&new).await?;
         return Ok(new.id.to_string());
     };
-    let is_new = !row.is_enabled || row.time != time_of(daily);
+    let is_new = !row.terms.is_enabled || row.terms.time != terms.time;
     let edit = ScheduleEdit {
         revision: row.revision,
-        options_json: kept.text(),
-        time: time_of(daily),
-        is_enabled: true,
+        terms,
         served: is_new.then_some(served),
         actor: ACTOR.to_owned(),
         at_ms,
