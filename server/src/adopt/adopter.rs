@@ -81,7 +81,8 @@ impl Adopter {
         .await
     }
 
-    /// A write that began comes to its end, also when the one who asked has hung up.
+    /// A write that began comes to its end, also when the one who asked has hung up. A panic counts as a crash, as in
+    /// [`blocking`]: the store holds the intent, and the next start finds out what happened.
     pub(super) async fn to_the_end<T: Send + 'static>(
         &self,
         write: impl Future<Output = Result<T, AdoptError>> + Send + 'static,

@@ -270,7 +270,8 @@ impl Nights {
         });
     }
 
-    /// A deed that began comes to its end with all that belongs to it, also when the one who asked has hung up.
+    /// A deed that began comes to its end with all that belongs to it, also when the one who asked has hung up. A panic
+    /// goes on in the one who asked: no error of a deed stands for it.
     pub(crate) async fn to_the_end<T: Send + 'static>(
         &self,
         deed: impl Future<Output = T> + Send + 'static,
