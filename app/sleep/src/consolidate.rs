@@ -4,6 +4,7 @@
 mod events;
 mod fan_out;
 mod gate;
+mod measure;
 mod night;
 mod options;
 mod outcome;
@@ -13,6 +14,7 @@ mod trial;
 pub use events::{NightEvent, NightSink, Silent};
 pub use fan_out::{Group, GroupOutcome, GroupSkill, consolidate_groups, group_tasks};
 pub use gate::{Comparison, GateRule, Measured, compare};
+pub use measure::measure_sets;
 pub use options::{GateMode, NightOptions};
 pub use outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 pub use partition::{Parts, partition};

@@ -52,7 +52,8 @@ pub struct Measurement {
 
 impl Measurement {
     /// Means over tasks, as the gate counts them; `None` when no task has a number.
-    pub(super) fn of(measured: &[Measured], rule: &GateRule) -> Option<Self> {
+    #[must_use]
+    pub fn of(measured: &[Measured], rule: &GateRule) -> Option<Self> {
         let counted: Vec<(f64, MeanScore)> = measured
             .iter()
             .filter_map(|measured| Some((rule.number_of_measured(measured)?, measured.mean?)))
