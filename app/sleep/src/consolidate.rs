@@ -19,11 +19,10 @@ pub use options::{GateMode, NightOptions};
 pub use outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 pub use partition::{Parts, partition};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, LostEdit};
 use crate::evidence::Evidence;
 use crate::task::TaskRecord;
 use night::Night;
-use skillopt_domain::night::edit::EditRecord;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
 
@@ -41,7 +40,7 @@ pub struct NightInput {
     /// Tasks of earlier nights, the oldest first.
     pub archive: Vec<TaskRecord>,
     /// Edits that lost in earlier nights, the oldest first.
-    pub rejected_before: Vec<EditRecord>,
+    pub rejected_before: Vec<LostEdit>,
     /// Who performs, judges and reflects.
     pub backend: Arc<dyn Backend>,
     /// The log.

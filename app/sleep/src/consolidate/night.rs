@@ -6,7 +6,7 @@ use super::measure::measure_sets;
 use super::outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 use super::partition::{Parts, partition};
 use super::{GateMode, NightEvent, NightInput};
-use crate::backend::{Docs, Draw, Phase};
+use crate::backend::{Docs, Draw, LostEdit, Phase};
 use crate::block::apply_edits;
 use crate::dream::{SlowProposal, compare_versions, dream, propose_guidance, recall, roll_out};
 use crate::reflect::{ReflectOrder, contrast, cut, reflect};
@@ -230,13 +230,9 @@ impl<'a> Night<'a> {
 
     async fn propose(&self, target: Target) -> Result<crate::backend::Proposed, NightError> {
         let options = &self.input.options;
-        let lost: Vec<EditRecord> = self
-            .input
-            .rejected_before
-            .iter()
-            .chain(&self.outcome.rejected_edits)
-            .cloned()
-            .collect();
+        let tonight = self.outcome.rejected_edits.iter().cloned().map(LostEdit::from);
+        let lost: Vec<LostEdit> =
+            self.input.rejected_before.iter().cloned().chain(tonight).collect();
         let order = ReflectOrder {
             target,
             docs: self.docs(),

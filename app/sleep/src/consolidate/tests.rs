@@ -57,7 +57,8 @@ impl Backend for Scripted {
         Ok(Judged { score: TaskScore { hard, soft }, rationale: "so so".into(), tokens: Some(1) })
     }
     async fn reflect(&self, reflection: &Reflection<'_>) -> Result<Proposed, BackendError> {
-        let told = (reflection.target, reflection.rejected.to_vec());
+        let lost = reflection.rejected.iter().map(|lost| lost.edit.clone()).collect();
+        let told = (reflection.target, lost);
         self.asked.lock().expect("not poisoned").push(told);
         let mut proposals = self.proposals.lock().expect("not poisoned");
         let edits = if proposals.is_empty() { Vec::new() } else { proposals.remove(0) };
@@ -237,7 +238,7 @@ async fn f29_what_lost_tonight_and_before_is_told_to_the_next_reflection() {
     let proposals = vec![vec![skill_edit("-0.5")], vec![]];
     let backend = Arc::new(Scripted::proposing(0.5, proposals));
     let mut given = input(Arc::clone(&backend) as _, both_splits(), soft());
-    given.rejected_before = vec![skill_edit("an old one")];
+    given.rejected_before = vec![skill_edit("an old one").into()];
     consolidate_night(given).await.expect("an outcome");
     let asked = backend.asked.lock().expect("not poisoned").clone();
     let told: Vec<_> = asked.iter().map(|(target, lost)| (*target, contents(lost))).collect();

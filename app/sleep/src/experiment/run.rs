@@ -1,7 +1,7 @@
 //! Runs a benchmark folder over nights, and carries a skill from one model to another.
 
 use super::{BenchFolder, NightTrace};
-use crate::backend::{Backend, Docs, Phase};
+use crate::backend::{Backend, Docs, LostEdit, Phase};
 use crate::block::slow_update;
 use crate::consolidate::{
     Measurement, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
@@ -12,7 +12,6 @@ use crate::evidence::Evidence;
 use crate::replay::{Draws, NightTools, Replayed, replay_sets};
 use crate::task::{Split, TaskRecord};
 use serde::{Deserialize, Serialize};
-use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
@@ -203,7 +202,7 @@ async fn learn(
     let is_known = |task: &&TaskRecord| task.split != Split::Test;
     let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_known).cloned().collect();
     let mut skill = folder.skill.clone();
-    let mut rejected: Vec<EditRecord> = Vec::new();
+    let mut rejected: Vec<LostEdit> = Vec::new();
     let mut trace = Vec::new();
     for night in 1..=options.nights {
         let input = NightInput {
@@ -220,7 +219,7 @@ async fn learn(
         };
         let outcome = consolidate_night(input).await?;
         trace.push(NightTrace::of(night, &outcome));
-        rejected.extend(outcome.rejected_edits);
+        rejected.extend(outcome.rejected_edits.into_iter().map(LostEdit::from));
         skill = outcome.new_skill.unwrap_or(skill);
     }
     let mut guidance = None;
