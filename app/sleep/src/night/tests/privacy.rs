@@ -55,7 +55,8 @@ async fn the_reason_of_a_rejection_is_told_to_the_next_night_cut_and_without_sec
     let world = World::new().given(letters());
     let first = world.run(world.models(&willing())).await.unwrap();
     let reason = format!("Nobody writes so, says {SECRET}.\n{}", "no ".repeat(400));
-    crate::adopt::reject(&first.staging.unwrap(), &[], &reason, "ann", NOW).unwrap();
+    crate::adopt::reject(&first.staging.unwrap(), &[], &reason, "ann", world.clock.now_ms())
+        .unwrap();
     let voice = willing();
     world.run(world.models(&voice)).await.unwrap();
     let seen = voice.seen.lock().unwrap().clone();

@@ -1,11 +1,12 @@
 //! `sleep experiment sweep` and `scorecard`: the experiments of a plan, a row each, in a folder that the next sweep goes
 //! on from.
 
+use super::flags::{GivenTo, check_flags};
 use super::told::{spend_json, spend_line, tested};
 use super::{Refused, failed, gate_keys, lab, limit, stoppable};
 use crate::cli::Exit;
 use crate::cli::output::Output;
-use crate::cli::sleep::args::{CommonArgs, GateArg, ScorecardArgs, SweepArgs};
+use crate::cli::sleep::args::{GateArg, ScorecardArgs, SweepArgs};
 use crate::cli::sleep::refuse;
 use crate::cli::sleep::report::one_line;
 use crate::config::Environment;
@@ -67,13 +68,14 @@ fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<BenchFolder>), Refused> {
     let path = &args.plan;
     let bad =
         |why: String| Refused { word: "bad_plan", message: format!("{}: {why}", path.display()) };
-    if let Some(flag) = foreign_flag(&args.common) {
-        let message = format!("{flag}: who works in a sweep stands in the cells of its plan");
-        return Err(Refused { word: "bad_config", message });
-    }
+    check_flags(&args.common, GivenTo::Sweep)?;
     let text =
         std::fs::read_to_string(path).map_err(|err| bad(format!("it cannot be read: {err}")))?;
     let plan = SweepPlan::parse(&text).map_err(|err| bad(err.to_string()))?;
+    if args.common.edit_budget > 0 && plan.common.edit_budget.is_some() {
+        let message = "--edit-budget: the plan has an edit_budget, which counts; leave one out";
+        return Err(Refused { word: "bad_config", message: message.to_owned() });
+    }
     let SweepKeys { limit_replay, limit_holdout, .. } = plan.common;
     let limits = BenchLimits {
         replay: limit_replay.and_then(limit),
@@ -83,15 +85,6 @@ fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<BenchFolder>), Refused> {
     let folders =
         read_benches(&root, &plan.seeds(), limits).map_err(|err| bad(format!("bench: {err}")))?;
     Ok((plan, folders))
-}
-
-/// A flag that a sweep would not look at.
-fn foreign_flag(common: &CommonArgs) -> Option<&'static str> {
-    match (&common.backend, &common.model) {
-        (Some(_), _) => Some("--backend"),
-        (None, Some(_)) => Some("--model"),
-        (None, None) => None,
-    }
 }
 
 /// What all cells have in common, as keys of the config of nights.
@@ -131,7 +124,7 @@ async fn work(
         at: AtomicUsize::new(0),
         n_known: AtomicUsize::new(0),
     };
-    let rows = match stoppable(lab, run_sweep(&order, known, &desk)).await {
+    let rows = match stoppable(lab, output, run_sweep(&order, known, &desk)).await {
         Ok(rows) => rows,
         Err(SweepError::Night(err)) => return Ok(failed(output, is_json, &err, lab)),
         Err(err @ SweepError::Rows(_)) => return Err(err.into()),
@@ -223,6 +216,9 @@ impl SweepHost for Desk<'_> {
 /// The rows of a sweep as a table.
 pub(super) fn show(args: &ScorecardArgs, output: &Output) -> anyhow::Result<Exit> {
     let is_json = args.common.json;
+    if let Err(refused) = check_flags(&args.common, GivenTo::Scorecard) {
+        return Ok(refused.tell(output, is_json));
+    }
     let Some(rows) = rows_of(&args.dir.join(ROWS))? else {
         let message = format!("{} holds no sweep: expected {ROWS} in it", args.dir.display());
         return Ok(refuse(output, is_json, "no_sweep", &message));
