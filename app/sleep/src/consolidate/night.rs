@@ -211,6 +211,7 @@ impl<'a> Night<'a> {
         self.train_again().await?;
         let movement = compare_versions(&self.parts.train, &self.trained_live, &self.trained);
         let versions = (self.input.skill.as_str(), self.skill.as_str());
+        self.tools.events.tell(NightEvent::GuidanceBegan);
         let proposal = propose_guidance(self.tools.backend, versions, &movement).await?;
         let words = match proposal {
             SlowProposal::Nothing(reason) => format!("no slow update: {reason}"),
@@ -250,11 +251,13 @@ impl<'a> Night<'a> {
             let depth = (phase, options.rollouts);
             let rule = &options.rule;
             let sets = roll_out(&self.tools, &self.parts.train, self.docs(), depth, rule).await?;
+            self.tools.events.tell(NightEvent::ReflectBegan { target });
             let proposed = contrast(self.tools.backend, &order, &sets).await?;
             if !proposed.edits.is_empty() {
                 return Ok(proposed);
             }
         }
+        self.tools.events.tell(NightEvent::ReflectBegan { target });
         Ok(reflect(self.tools.backend, &order).await?)
     }
 

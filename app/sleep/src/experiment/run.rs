@@ -4,8 +4,8 @@ use super::{BenchFolder, NightTrace};
 use crate::backend::{Backend, Docs, LostEdit, Phase};
 use crate::block::slow_update;
 use crate::consolidate::{
-    Measurement, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
-    measure_sets,
+    Measurement, NightError, NightEvent, NightInput, NightOptions, NightSink, compare,
+    consolidate_night, measure_sets,
 };
 use crate::dream::{SlowProposal, compare_versions, propose_guidance};
 use crate::evidence::Evidence;
@@ -246,6 +246,7 @@ async fn guide(
     let older = attempts(&val, first, drawn(1), options, bed).await?;
     let newer = attempts(&val, last, drawn(repeats), options, bed).await?;
     let movement = compare_versions(&val, &firsts(&older), &firsts(&newer));
+    bed.events.tell(NightEvent::GuidanceBegan);
     let proposal = propose_guidance(bed.backend.as_ref(), (first, last), &movement).await?;
     let SlowProposal::Candidate(candidate) = proposal else { return Ok(None) };
     let draws = Draws::up_to(Phase::TrialSkill, repeats);
