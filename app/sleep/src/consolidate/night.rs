@@ -7,13 +7,13 @@ use super::outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 use super::partition::{Parts, partition};
 use super::{GateMode, NightEvent, NightInput};
 use crate::backend::{Docs, Draw, LostEdit, Phase};
-use crate::block::apply_edits;
+use crate::block::{apply_edits, slow_update};
 use crate::dream::{SlowProposal, compare_versions, dream, propose_guidance, recall, roll_out};
 use crate::reflect::{ReflectOrder, contrast, cut, reflect};
 use crate::replay::{Draws, NightTools, Replayed, aggregate, count, replay_each, replay_sets};
 use crate::task::TaskRecord;
 use serde_json::json;
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::GateAction;
 use skillopt_domain::outcome::Outcome;
 use skillopt_domain::spend::SpendByRole;
@@ -216,13 +216,14 @@ impl<'a> Night<'a> {
         let words = match proposal {
             SlowProposal::Nothing(reason) => format!("no slow update: {reason}"),
             SlowProposal::Refused(refusal) => format!("no slow update: {refusal}"),
-            SlowProposal::Candidate(text) => match self.wins(Target::Skill, &text).await? {
-                true => {
+            SlowProposal::Candidate(text) => {
+                let won = self.wins(Target::Skill, &text).await?;
+                self.outcome.guidance = guidance_between(&self.skill, &text, won);
+                if won {
                     self.skill = text;
-                    "a slow update of the skill won its trial".to_owned()
                 }
-                false => "a slow update of the skill lost its trial".to_owned(),
-            },
+                format!("a slow update of the skill {} its trial", if won { "won" } else { "lost" })
+            }
         };
         self.tools.evidence.record("reflect", "slow_update", json!({"result": words}));
         self.outcome.notes.push(words);
@@ -323,6 +324,9 @@ impl<'a> Night<'a> {
         if !accepted {
             let tentative = std::mem::take(&mut self.outcome.applied_edits);
             self.outcome.rejected_edits.extend(tentative);
+            if let Some(guidance) = &mut self.outcome.guidance {
+                guidance.accepted = false;
+            }
             self.skill.clone_from(&self.input.skill);
             self.memory.clone_from(&self.input.memory);
         }
@@ -416,6 +420,13 @@ impl<'a> Night<'a> {
             words: trial.words.clone(),
         });
     }
+}
+
+/// What a slow update wrote into a skill.
+fn guidance_between(before: &str, after: &str, accepted: bool) -> Option<GuidanceRecord> {
+    let stands = |text: &str| slow_update(text).ok().flatten();
+    let before = stands(before).unwrap_or_default();
+    Some(GuidanceRecord { target: Target::Skill, content: stands(after)?, before, accepted })
 }
 
 fn row(task: &TaskRecord, set: &[Replayed]) -> HoldoutRow {
