@@ -436,6 +436,32 @@ fn an_experiment_that_fails_is_a_row_and_is_tried_again() -> anyhow::Result<()> 
     Ok(())
 }
 
+#[test]
+fn what_a_cap_stopped_stands_in_the_table_with_its_cost() -> anyhow::Result<()> {
+    let desk = Desk::new()?;
+    let server = scripted();
+    let (plan, out) = (plan_of(&desk, &["small"])?, desk.path("out").display().to_string());
+    let address = address(&server.url);
+    let words = ["sweep", &plan, "--out", &out, "--json"];
+    let words = [&words[..], &address.each_ref().map(String::as_str)].concat();
+    let capped = [&words[..], &["--set", "max_tokens_per_night=12000"]].concat();
+    let said = desk.run(&capped)?;
+    assert_eq!((said.code, &said.json()?["error"]), (1, &json!("budget_used_up")), "{}", said.err);
+    let row = || -> anyhow::Result<Value> {
+        Ok(desk.run(&["scorecard", &out, "--json"])?.json()?["rows"][0].clone())
+    };
+    let (stopped, n_seen) = (row()?, server.seen().len());
+    assert_eq!((&stopped["status"], &stopped["calls"]), (&json!("stopped"), &json!(n_seen)));
+    let card = fs::read_to_string(desk.path("out/scorecard.md"))?;
+    ensure!(card.contains("| stopped: a budget of the night is used up"), "{card}");
+    let said = desk.run(&words)?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    let done = row()?;
+    ensure!(server.seen().len() > n_seen, "it went on");
+    assert_eq!((&done["status"], &done["calls"]), (&json!("done"), &json!(server.seen().len())));
+    Ok(())
+}
+
 /// Kills its process at a request, as a power cut does.
 #[derive(Default)]
 struct Killer {

@@ -9,14 +9,14 @@ mod scorecard;
 mod tests;
 
 pub use list::n_experiments;
-pub use row::{SweepRow, read_rows, write_rows};
+pub use row::{RowStatus, SweepRow, read_rows, write_rows};
 pub use scorecard::scorecard;
 
 use super::plan::{Cell, SweepKind, Who};
 use super::{Bed, BenchFolder};
 use crate::consolidate::{NightError, NightOptions};
 use async_trait::async_trait;
-use cell::run_cell;
+use cell::{Left, run_cell};
 use list::{cfg_key, experiments, identities};
 use row::put;
 use std::io;
@@ -67,19 +67,24 @@ pub trait SweepHost: Send + Sync {
     fn tell(&self, step: SweepStep<'_>);
 }
 
-/// Why a sweep ended early. Finished rows are kept.
+/// Why a sweep ended early. The rows that it had by then are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// Rows cannot be kept.
     #[error("the rows of the sweep cannot be kept: {0}")]
     Rows(#[from] io::Error),
     /// No further experiment can run.
-    #[error(transparent)]
-    Night(NightError),
+    #[error("{error}")]
+    Night {
+        /// Why.
+        error: NightError,
+        /// The rows of the plan so far; the last one is of the experiment that was stopped.
+        rows: Vec<SweepRow>,
+    },
 }
 
-/// Runs what is missing of a plan and keeps each row when it is there. Rows that failed before are tried again. Gives
-/// back all rows of the plan.
+/// Runs what is missing of a plan and keeps each row when it is there. Rows that failed or were stopped before are tried
+/// again. Gives back all rows of the plan.
 ///
 /// # Errors
 /// [`SweepError`]; an experiment that fails alone is a row.
@@ -101,12 +106,16 @@ pub async fn run_sweep(
             continue;
         }
         host.tell(SweepStep::Begins(&folder.name, cell.kind, &cell.models()));
-        let row = run_cell(cell, folder, order.night, host).await?;
+        let Left { row, end } = run_cell(cell, folder, order.night, host).await;
+        let row = row.with_earlier(known.iter().find(|row| row.cfg_key == key));
         let row = SweepRow { cfg_key: key, ..row };
         put(&mut known, row.clone());
         host.keep(&known)?;
         host.tell(SweepStep::Ended(&row));
         rows.push(row);
+        if let Some(error) = end {
+            return Err(SweepError::Night { error, rows });
+        }
     }
     Ok(rows)
 }

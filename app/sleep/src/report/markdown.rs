@@ -87,7 +87,7 @@ fn tokens(report: &SleepReport) -> String {
 
 fn cost(report: &SleepReport) -> String {
     match report.cost_usd_micros {
-        Some(micros) => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
+        Some(micros) => dollars(micros),
         None => "unknown: a call has no known price".to_owned(),
     }
 }
@@ -212,6 +212,11 @@ fn groups(out: &mut String, groups: &[SkillGroupReport]) {
             escaped(&group.reason)
         );
     }
+}
+
+/// Money in millionths of a dollar.
+pub(crate) fn dollars(micros: u64) -> String {
+    format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
 /// Text of strangers on one line that no reader takes for anything but text.

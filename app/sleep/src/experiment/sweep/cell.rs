@@ -1,6 +1,6 @@
 //! One experiment of a sweep from its models to its row, with what it cost, also when it fails on the way.
 
-use super::{SweepError, SweepHost, SweepRow};
+use super::{RowStatus, SweepHost, SweepRow};
 use crate::backend::BackendError;
 use crate::consolidate::{NightError, NightOptions};
 use crate::experiment::{
@@ -9,13 +9,21 @@ use crate::experiment::{
 use crate::redact::redact;
 use skillopt_domain::spend::{Spend, SpendByRole};
 
-/// Runs an experiment; what fails in it alone is a row.
+/// What an experiment leaves.
+pub(super) struct Left {
+    /// Its row, without a key.
+    pub(super) row: SweepRow,
+    /// Why no further experiment can run.
+    pub(super) end: Option<NightError>,
+}
+
+/// Runs an experiment. There is a row in any case, with what it cost.
 pub(super) async fn run_cell(
     cell: &Cell,
     folder: &BenchFolder,
     night: &NightOptions,
     host: &dyn SweepHost,
-) -> Result<SweepRow, SweepError> {
+) -> Left {
     let row = SweepRow {
         cfg_key: String::new(),
         kind: cell.kind,
@@ -33,40 +41,48 @@ pub(super) async fn run_cell(
         unmetered_calls: 0,
         cost_usd_micros: None,
         skill: String::new(),
+        status: RowStatus::Done,
         error: String::new(),
     };
     let options = BenchOptions { nights: cell.nights, night: night.clone() };
     match come_to(cell, folder, &options, host).await {
         Ok(came) => {
-            let spend = came.spend.total();
-            Ok(SweepRow {
+            let row = SweepRow {
                 backend: came.backend,
                 simulated: came.simulated,
                 before: came.before,
                 after: came.after,
-                calls: spend.calls,
-                tokens: spend.tokens(),
-                unmetered_calls: spend.unmetered_calls,
-                cost_usd_micros: spend.known_cost_usd_micros(),
                 skill: came.skill,
                 ..row
-            })
+            };
+            Left { row: paid(row, &came.spend.total()), end: None }
         }
-        Err(Failure::Night(NightError::Backend(error), _)) if ends_sweep(&error) => {
-            Err(SweepError::Night(error.into()))
+        Err(failure) => broken(row, failure),
+    }
+}
+
+/// The row of an experiment that did not come to its end.
+fn broken(row: SweepRow, failure: Failure) -> Left {
+    // A provider may have quoted what it was sent.
+    let error = redact(&failure.to_string()).text;
+    let row = SweepRow { status: RowStatus::Failed, error, ..row };
+    match failure {
+        Failure::Bed(_) => Left { row, end: None },
+        Failure::Night(NightError::Backend(error), spend) if ends_sweep(&error) => {
+            let row = SweepRow { status: RowStatus::Stopped, ..row };
+            Left { row: paid(row, &spend), end: Some(error.into()) }
         }
-        // A provider may have quoted what it was sent.
-        Err(failure) => {
-            let row = SweepRow { error: redact(&failure.to_string()).text, ..row };
-            let Failure::Night(_, spend) = failure else { return Ok(row) };
-            Ok(SweepRow {
-                calls: spend.calls,
-                tokens: spend.tokens(),
-                unmetered_calls: spend.unmetered_calls,
-                cost_usd_micros: spend.known_cost_usd_micros(),
-                ..row
-            })
-        }
+        Failure::Night(_, spend) => Left { row: paid(row, &spend), end: None },
+    }
+}
+
+fn paid(row: SweepRow, spend: &Spend) -> SweepRow {
+    SweepRow {
+        calls: spend.calls,
+        tokens: spend.tokens(),
+        unmetered_calls: spend.unmetered_calls,
+        cost_usd_micros: spend.known_cost_usd_micros(),
+        ..row
     }
 }
 
@@ -81,7 +97,7 @@ struct Came {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+enum Failure {
     #[error("{0}")]
     Bed(String),
     /// It failed on the way, after this was spent.
@@ -90,16 +106,16 @@ pub(super) enum Failure {
 }
 
 /// What beds spend from here on.
-pub(super) struct Till<'a> {
+struct Till<'a> {
     beds: Vec<(&'a Bed, SpendByRole)>,
 }
 
 impl<'a> Till<'a> {
-    pub(super) fn open(beds: &[&'a Bed]) -> Self {
+    fn open(beds: &[&'a Bed]) -> Self {
         Self { beds: beds.iter().map(|bed| (*bed, bed.backend.spend())).collect() }
     }
 
-    pub(super) fn failure(&self, error: NightError) -> Failure {
+    fn failure(&self, error: NightError) -> Failure {
         // One meter tells both the same; a simulation beside it tells nothing.
         let spent = self.beds.iter().map(|(bed, before)| bed.backend.spend().since(before));
         let spent = spent.fold(SpendByRole::default(), SpendByRole::at_least);

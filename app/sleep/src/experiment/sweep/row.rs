@@ -38,16 +38,54 @@ pub struct SweepRow {
     /// The final skill.
     #[serde(default)]
     pub skill: String,
+    /// How it ended.
+    #[serde(default)]
+    pub status: RowStatus,
     /// Why there is no score; empty when the experiment came to its end.
     #[serde(default)]
     pub error: String,
+}
+
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowStatus {
+    /// It came to its end.
+    #[default]
+    Done,
+    /// It failed by itself.
+    Failed,
+    /// A cap, a person or the ledger ended the whole sweep in the middle of it.
+    Stopped,
 }
 
 impl SweepRow {
     /// It came to its end.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.error.is_empty()
+        self.status == RowStatus::Done
+    }
+
+    /// With what an earlier try of the same experiment cost: what was paid for then is not paid for again.
+    pub(super) fn with_earlier(self, earlier: Option<&Self>) -> Self {
+        let Some(earlier) = earlier.filter(|row| !row.asked_nobody()) else { return self };
+        let cost_usd_micros = match self.asked_nobody() {
+            true => earlier.cost_usd_micros,
+            false => self.cost_usd_micros.zip(earlier.cost_usd_micros).map(|(a, b)| a + b),
+        };
+        Self {
+            calls: self.calls + earlier.calls,
+            tokens: self.tokens + earlier.tokens,
+            unmetered_calls: self.unmetered_calls + earlier.unmetered_calls,
+            cost_usd_micros,
+            ..self
+        }
+    }
+
+    /// No real model was paid.
+    pub(super) fn asked_nobody(&self) -> bool {
+        let has_cost = self.cost_usd_micros.is_some_and(|micros| micros > 0);
+        self.calls == 0 && self.tokens == 0 && self.unmetered_calls == 0 && !has_cost
     }
 }
 
@@ -58,7 +96,11 @@ impl SweepRow {
 pub fn read_rows(rows: impl BufRead) -> io::Result<Vec<SweepRow>> {
     let mut known: Vec<SweepRow> = Vec::new();
     for line in rows.split(b'\n') {
-        let Ok(row) = serde_json::from_slice::<SweepRow>(&line?) else { continue };
+        let Ok(mut row) = serde_json::from_slice::<SweepRow>(&line?) else { continue };
+        if row.is_done() && !row.error.is_empty() {
+            // Rows of before that word have an error alone.
+            row.status = RowStatus::Failed;
+        }
         put(&mut known, row);
     }
     Ok(known)

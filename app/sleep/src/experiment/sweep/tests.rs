@@ -1,22 +1,23 @@
 //! Sweeps with the simulation.
 
-use super::cell::{Failure, Till};
 use super::*;
 use crate::backend::{Asker, BackendError, Draw, Mock, Modelled, Reply, SleepRole, rule_tag};
 use crate::consolidate::Silent;
 use crate::evidence::Evidence;
-use crate::experiment::{BenchOptions, SweepPlan, run_bench};
+use crate::experiment::SweepPlan;
 use crate::prompts::Prompts;
 use crate::task::{ReferenceKind, Split, TaskRecord};
 use skillopt_domain::spend::{Spend, SpendByRole};
 use skillopt_engine::ctx::RunControl;
+use skillopt_engine::meter::{Cap, CapReached};
 use skillopt_engine::ports::ChatRequest;
 use std::sync::{Arc, Mutex};
 
 /// Takes money for answers that never come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Greedy {
     n_asked: Mutex<u64>,
+    error: BackendError,
 }
 
 #[async_trait]
@@ -29,27 +30,111 @@ impl Asker for Greedy {
     }
     async fn ask(&self, _: SleepRole, _: &ChatRequest, _: Draw) -> Result<Reply, BackendError> {
         *self.n_asked.lock().expect("not poisoned") += 1;
-        Err(BackendError::Fatal { role: SleepRole::Target, message: "gone".to_owned() })
+        Err(self.error.clone())
     }
     fn spend(&self) -> SpendByRole {
         let calls = *self.n_asked.lock().expect("not poisoned");
-        let target = Spend { calls, prompt_tokens: 10 * calls, ..Spend::default() };
+        let (prompt_tokens, cost_usd_micros) = (10 * calls, 3 * calls);
+        let target = Spend { calls, prompt_tokens, cost_usd_micros, ..Spend::default() };
         SpendByRole { target, ..SpendByRole::default() }
     }
 }
 
+/// Has nobody but the greedy one.
+struct Shop {
+    asker: Arc<Greedy>,
+    kept: Mutex<String>,
+}
+
+#[async_trait]
+impl SweepHost for Shop {
+    async fn bed(&self, _: &Who) -> Result<Bed, String> {
+        let evidence = Arc::new(Evidence::off());
+        let asker: Arc<dyn Asker> = Arc::clone(&self.asker) as _;
+        let backend = Modelled::new(asker, Prompts::default(), Arc::clone(&evidence));
+        let (_control, ctx) = RunControl::new();
+        Ok(Bed { backend: Arc::new(backend), evidence, events: Arc::new(Silent), ctx })
+    }
+    async fn identity(&self, _: &Who) -> String {
+        String::new()
+    }
+    fn keep(&self, rows: &[SweepRow]) -> io::Result<()> {
+        *self.kept.lock().expect("not poisoned") = write_rows(rows);
+        Ok(())
+    }
+    fn tell(&self, _: SweepStep<'_>) {}
+}
+
+/// Two experiments that the greedy one spoils.
+async fn spoiled(
+    error: BackendError,
+    known: Vec<SweepRow>,
+) -> (Result<Vec<SweepRow>, SweepError>, Vec<SweepRow>) {
+    let cells = "\
+bench: b
+cells:
+  - {kind: direct, backend: mock, seed: good, nights: 1}
+  - {kind: direct, backend: mock, seed: good, nights: 2}
+";
+    let shop = Shop {
+        asker: Arc::new(Greedy { n_asked: Mutex::default(), error }),
+        kept: Mutex::default(),
+    };
+    let (plan, folders, night) =
+        (SweepPlan::parse(cells).expect("a plan"), folders(), NightOptions::default());
+    let order = SweepOrder { cells: &plan.cells, folders: &folders, night: &night, settings: "" };
+    let rows = run_sweep(&order, known, &shop).await;
+    let kept = shop.kept.lock().expect("not poisoned").clone();
+    (rows, read_rows(kept.as_bytes()).expect("readable"))
+}
+
+fn gone() -> BackendError {
+    BackendError::Fatal { role: SleepRole::Target, message: "gone".to_owned() }
+}
+
 #[tokio::test]
 async fn an_experiment_that_failed_on_the_way_tells_what_it_cost() {
-    let evidence = Arc::new(Evidence::off());
-    let asker: Arc<dyn Asker> = Arc::new(Greedy::default());
-    let backend = Modelled::new(asker, Prompts::default(), Arc::clone(&evidence));
-    let (_control, ctx) = RunControl::new();
-    let bed = Bed { backend: Arc::new(backend), evidence, events: Arc::new(Silent), ctx };
-    let till = Till::open(&[&bed]);
-    let options = BenchOptions { nights: 1, night: NightOptions::default() };
-    let error = run_bench(&folders()[0], &options, &bed).await.expect_err("nobody answers");
-    let Failure::Night(_, spend) = till.failure(error) else { panic!("a night") };
-    assert!(spend.calls > 0 && spend.tokens() == 10 * spend.calls, "{spend:?}");
+    let (rows, kept) = spoiled(gone(), Vec::new()).await;
+    let rows = rows.expect("rows");
+    assert_eq!((rows.len(), &rows), (2, &kept));
+    for row in &rows {
+        assert_eq!((row.status, row.is_done()), (RowStatus::Failed, false), "{row:?}");
+        assert!(row.calls > 0 && row.tokens == 10 * row.calls, "{row:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_cap_stopped_is_a_row_with_its_cost_and_another_try_adds_to_it() {
+    let reached = CapReached { cap: Cap::Tokens, limit: 1000, spent: 900, next_call: 200 };
+    let (ended, kept) = spoiled(BackendError::Budget(reached), Vec::new()).await;
+    let Err(SweepError::Night { error, rows }) = ended else { panic!("a cap ends it") };
+    assert!(matches!(error, NightError::Backend(BackendError::Budget(_))), "{error}");
+    assert_eq!((rows.len(), &rows), (1, &kept), "the second experiment did not begin");
+    let stopped = &rows[0];
+    assert_eq!((stopped.status, stopped.is_done()), (RowStatus::Stopped, false));
+    assert!(stopped.calls > 0 && stopped.tokens == 10 * stopped.calls, "{stopped:?}");
+    assert_eq!(stopped.cost_usd_micros, Some(3 * stopped.calls));
+    let card = scorecard(&rows);
+    assert!(card.contains("| stopped: a budget of the night is used up"), "{card}");
+    let calls = stopped.calls;
+    let total = format!("All rows together: {calls} calls, $0.{:06}.\n", 3 * calls);
+    assert!(card.contains(&total), "{card}");
+
+    let (rows, _) = spoiled(gone(), kept).await;
+    let rows = rows.expect("rows");
+    let again = &rows[0];
+    assert_eq!(again.status, RowStatus::Failed);
+    assert_eq!((again.calls, again.tokens), (2 * calls, 20 * calls));
+    assert_eq!(again.cost_usd_micros, Some(6 * calls));
+}
+
+#[test]
+fn a_row_that_has_an_error_and_no_status_has_failed() {
+    let line = r#"{"cfg_key": "k", "kind": "direct", "seed": "s", "backend": "b", "simulated": false, "nights": 1,
+        "before": null, "after": null, "error": "gone"}"#;
+    let line = line.replace('\n', " ");
+    let rows = read_rows(line.as_bytes()).expect("readable");
+    assert_eq!(rows[0].status, RowStatus::Failed);
 }
 
 /// The simulation for everybody but one backend, which is not there.

@@ -17,9 +17,9 @@ use serde_json::json;
 use skillopt_sleep::adopt::live_file::{Mode, replace};
 use skillopt_sleep::config::Override;
 use skillopt_sleep::experiment::{
-    Bed, BenchFolder, BenchLimits, GateWord, SweepError, SweepHost, SweepKeys, SweepOrder,
-    SweepPlan, SweepRow, SweepStep, Who, n_experiments, read_benches, read_rows, run_sweep,
-    scorecard, write_rows,
+    Bed, BenchFolder, BenchLimits, GateWord, RowStatus, SweepError, SweepHost, SweepKeys,
+    SweepOrder, SweepPlan, SweepRow, SweepStep, Who, n_experiments, read_benches, read_rows,
+    run_sweep, scorecard, write_rows,
 };
 use skillopt_sleep::lock::{Lock, LockError};
 use skillopt_sleep::night::night_options;
@@ -126,13 +126,16 @@ async fn work(
     };
     let rows = match stoppable(lab, output, run_sweep(&order, known, &desk)).await {
         Ok(rows) => rows,
-        Err(SweepError::Night(err)) => return Ok(failed(output, is_json, &err, lab)),
+        Err(SweepError::Night { error, rows }) => {
+            let card = keep_card(&args.out, &rows)?;
+            if !is_json {
+                output.line(card.trim_end());
+            }
+            return Ok(failed(output, is_json, &error, lab));
+        }
         Err(err @ SweepError::Rows(_)) => return Err(err.into()),
     };
-    let card = scorecard(&rows);
-    let path = args.out.join(CARD);
-    replace(&path, card.as_bytes(), Mode::New)
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    let card = keep_card(&args.out, &rows)?;
     let n_failed = rows.iter().filter(|row| !row.is_done()).count();
     if is_json {
         let told = json!({
@@ -152,6 +155,15 @@ async fn work(
         "FAIL: {n_failed} of {n_cells} experiments failed; run the same again to try them once more"
     ));
     Ok(Exit::Failed)
+}
+
+/// Keeps the rows as a table, and gives it.
+fn keep_card(out: &Path, rows: &[SweepRow]) -> anyhow::Result<String> {
+    let card = scorecard(rows);
+    let path = out.join(CARD);
+    replace(&path, card.as_bytes(), Mode::New)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(card)
 }
 
 /// `None` when there are no rows yet.
@@ -205,12 +217,19 @@ impl SweepHost for Desk<'_> {
             SweepStep::Ended(row) if row.is_done() => {
                 format!("[sweep]   held-out {} -> {}", tested(row.before), tested(row.after))
             }
-            SweepStep::Ended(row) => format!("[sweep]   failed: {}", one_line(&row.error)),
+            SweepStep::Ended(row) => {
+                let word = if row.status == RowStatus::Stopped { "stopped" } else { "failed" };
+                format!("[sweep]   {word}: {}", one_line(&row.error))
+            }
         };
         if let Some(output) = self.output {
             output.note(&line);
         }
     }
+}
+
+fn n_of(rows: &[SweepRow], status: RowStatus) -> usize {
+    rows.iter().filter(|row| row.status == status).count()
 }
 
 /// The rows of a sweep as a table.
@@ -225,7 +244,8 @@ pub(super) fn show(args: &ScorecardArgs, output: &Output) -> anyhow::Result<Exit
     };
     if is_json {
         let told = json!({
-            "n_rows": rows.len(), "n_failed": rows.iter().filter(|row| !row.is_done()).count(),
+            "n_rows": rows.len(), "n_failed": n_of(&rows, RowStatus::Failed),
+            "n_stopped": n_of(&rows, RowStatus::Stopped),
             "simulated": rows.iter().any(|row| row.simulated), "rows": rows,
         });
         output.line(&told.to_string());
