@@ -1,4 +1,5 @@
-//! Turning a proposal down. A reason is asked for: it stands with the night, and later nights are told which edits it was, and why.
+//! Turning a proposal down. A reason is asked for: it stands with the night, and later nights are told which edits it was,
+//! and why.
 
 use super::state::{Deciding, NightState};
 use crate::api;
