@@ -185,6 +185,9 @@ fn f49_the_flags_of_the_reference_system_do_what_they_say() -> anyhow::Result<()
         &["--bench", BENCH, "--no-direct"],
         &["--bench", BENCH, "--gate", "maybe"],
         &["--seeds", "marked-answers"],
+        &["--tasks-file", "tasks.json"],
+        &["--bench", BENCH, "--auto-adopt"],
+        &["--bench", BENCH, "--lookback-hours", "3"],
     ] {
         let said = desk.run(wrong)?;
         assert_eq!(said.code, 2, "{wrong:?}: {} {}", said.out, said.err);
@@ -250,6 +253,18 @@ fn a_cap_ends_an_experiment_and_what_was_spent_is_told() -> anyhow::Result<()> {
     let minutes = ["--bench", BENCH, "--json", "--budget-minutes", "0.000001"];
     let said = desk.ask(&minutes, &server.url)?;
     ensure!(said.code != 0, "a cap of time holds: {}", said.out);
+    Ok(())
+}
+
+#[test]
+fn an_experiment_tells_how_it_goes_where_that_is_asked_for() -> anyhow::Result<()> {
+    let desk = Desk::new()?;
+    let words = ["--bench", BENCH, "--seeds", "marked-answers", "--nights", "1", "--json"];
+    let quiet = desk.run(&words)?;
+    ensure!(quiet.code == 0 && !quiet.err.contains("[sleep]"), "{}", quiet.err);
+    let told = desk.run(&[&words[..], &["--progress"]].concat())?;
+    ensure!(told.code == 0 && told.err.contains("measuring the test tasks 4/4"), "{}", told.err);
+    assert_eq!(told.json()?, quiet.json()?, "one document is the only output all the same");
     Ok(())
 }
 
@@ -366,6 +381,12 @@ fn what_is_wrong_with_a_plan_is_told_with_file_and_field() -> anyhow::Result<()>
     refused(&missing, &["no.yaml", "cannot be read"])?;
     let foreign = desk.run(&["sweep", SWEEP, "--out", &out, "--backend", "claude", "--json"])?;
     refused(&foreign, &["--backend", "cells of its plan"])?;
+    let idle = desk.run(&["sweep", SWEEP, "--out", &out, "--tasks-file", "t.json", "--json"])?;
+    refused(&idle, &["--tasks-file", "tasks of its own"])?;
+    let budget = "edit_budget: 2\ncells: [{kind: direct, backend: mock}]\n";
+    let plan = desk.write("plan.yaml", &format!("bench: {}\n{budget}", bench.display()))?;
+    let twice = desk.run(&["sweep", &plan, "--out", &out, "--edit-budget", "3", "--json"])?;
+    refused(&twice, &["--edit-budget", "leave one out"])?;
     ensure!(!desk.path("out").exists(), "nothing was begun");
     let plan = json!({"bench": bench, "cells": [{"kind": "direct", "backend": "mock", "seed": "marked-answers"}]});
     let plan = desk.write("plan.json", &plan.to_string())?;
@@ -412,6 +433,32 @@ fn an_experiment_that_fails_is_a_row_and_is_tried_again() -> anyhow::Result<()> 
     let again = said.json()?;
     assert_eq!((&again["n_done"], &again["n_known"]), (&json!(2), &json!(1)), "{again}");
     assert_eq!(again["rows"][1], told["rows"][1]);
+    Ok(())
+}
+
+#[test]
+fn what_a_cap_stopped_stands_in_the_table_with_its_cost() -> anyhow::Result<()> {
+    let desk = Desk::new()?;
+    let server = scripted();
+    let (plan, out) = (plan_of(&desk, &["small"])?, desk.path("out").display().to_string());
+    let address = address(&server.url);
+    let words = ["sweep", &plan, "--out", &out, "--json"];
+    let words = [&words[..], &address.each_ref().map(String::as_str)].concat();
+    let capped = [&words[..], &["--set", "max_tokens_per_night=12000"]].concat();
+    let said = desk.run(&capped)?;
+    assert_eq!((said.code, &said.json()?["error"]), (1, &json!("budget_used_up")), "{}", said.err);
+    let row = || -> anyhow::Result<Value> {
+        Ok(desk.run(&["scorecard", &out, "--json"])?.json()?["rows"][0].clone())
+    };
+    let (stopped, n_seen) = (row()?, server.seen().len());
+    assert_eq!((&stopped["status"], &stopped["calls"]), (&json!("stopped"), &json!(n_seen)));
+    let card = fs::read_to_string(desk.path("out/scorecard.md"))?;
+    ensure!(card.contains("| stopped: a budget of the night is used up"), "{card}");
+    let said = desk.run(&words)?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    let done = row()?;
+    ensure!(server.seen().len() > n_seen, "it went on");
+    assert_eq!((&done["status"], &done["calls"]), (&json!("done"), &json!(server.seen().len())));
     Ok(())
 }
 

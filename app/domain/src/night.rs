@@ -131,7 +131,9 @@ pub enum NightStage {
     Mine,
     /// The live documents are measured and tried: what fails is what edits are made from.
     Replay,
-    /// Edits are proposed, and each candidate is measured.
+    /// The optimizer reads what failed and proposes edits.
+    Reflect,
+    /// Each candidate is measured, and the gate decides.
     Consolidate,
     /// The proposal is laid aside.
     Stage,
@@ -139,8 +141,8 @@ pub enum NightStage {
 
 impl NightStage {
     /// All stages in order.
-    pub const ALL: [Self; 5] =
-        [Self::Harvest, Self::Mine, Self::Replay, Self::Consolidate, Self::Stage];
+    pub const ALL: [Self; 6] =
+        [Self::Harvest, Self::Mine, Self::Replay, Self::Reflect, Self::Consolidate, Self::Stage];
 
     /// The stable word.
     #[must_use]
@@ -149,6 +151,7 @@ impl NightStage {
             Self::Harvest => "harvest",
             Self::Mine => "mine",
             Self::Replay => "replay",
+            Self::Reflect => "reflect",
             Self::Consolidate => "consolidate",
             Self::Stage => "stage",
         }

@@ -17,7 +17,7 @@ mod select;
 mod tests;
 mod transaction;
 
-pub use choose::{Choice, Whole, report_edits};
+pub use choose::{Choice, Whole, report_edits, report_guidance};
 pub use decision::{Action, Decision, Decisions};
 pub use error::{AdoptError, ErrorKind, Refusal};
 pub use receipt::Receipt;

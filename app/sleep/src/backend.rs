@@ -14,8 +14,8 @@ pub use miner::BackendMiner;
 pub use mock::{HARMFUL_RULE, Mock, RULES, rule_tag, sentence_of};
 pub use modelled::{Modelled, TokenLimits};
 pub use order::{
-    AnswerEnd, Attempt, Attempted, ContrastPair, Docs, Draw, Judged, Judging, Material, Proposed,
-    Reflection, Said, Shown, SlowQuestion, TextQuestion,
+    AnswerEnd, Attempt, Attempted, ContrastPair, Docs, Draw, Judged, Judging, LostEdit, Material,
+    Proposed, Reflection, Said, Shown, SlowQuestion, TextQuestion,
 };
 
 use async_trait::async_trait;

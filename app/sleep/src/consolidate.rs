@@ -4,6 +4,7 @@
 mod events;
 mod fan_out;
 mod gate;
+mod measure;
 mod night;
 mod options;
 mod outcome;
@@ -13,15 +14,15 @@ mod trial;
 pub use events::{NightEvent, NightSink, Silent};
 pub use fan_out::{Group, GroupOutcome, GroupSkill, consolidate_groups, group_tasks};
 pub use gate::{Comparison, GateRule, Measured, compare};
+pub use measure::measure_sets;
 pub use options::{GateMode, NightOptions};
 pub use outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 pub use partition::{Parts, partition};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, LostEdit};
 use crate::evidence::Evidence;
 use crate::task::TaskRecord;
 use night::Night;
-use skillopt_domain::night::edit::EditRecord;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub struct NightInput {
     /// Tasks of earlier nights, the oldest first.
     pub archive: Vec<TaskRecord>,
     /// Edits that lost in earlier nights, the oldest first.
-    pub rejected_before: Vec<EditRecord>,
+    pub rejected_before: Vec<LostEdit>,
     /// Who performs, judges and reflects.
     pub backend: Arc<dyn Backend>,
     /// The log.

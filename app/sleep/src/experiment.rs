@@ -20,6 +20,6 @@ pub use run::{
     Bed, BenchOptions, BenchReport, Direct, TestScore, TransferReport, run_bench, run_transfer,
 };
 pub use sweep::{
-    SweepError, SweepHost, SweepOrder, SweepRow, SweepStep, n_experiments, read_rows, run_sweep,
-    scorecard, write_rows,
+    RowStatus, SweepError, SweepHost, SweepOrder, SweepRow, SweepStep, n_experiments, read_rows,
+    run_sweep, scorecard, write_rows,
 };

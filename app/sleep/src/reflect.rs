@@ -5,13 +5,14 @@ pub mod criteria;
 pub mod reading;
 
 use crate::backend::{
-    Backend, BackendError, ContrastPair, Docs, Draw, Material, Phase, Proposed, Reflection, Shown,
+    Backend, BackendError, ContrastPair, Docs, Draw, LostEdit, Material, Phase, Proposed,
+    Reflection, Shown,
 };
 use crate::dream::RolloutSet;
 use crate::replay::Replayed;
 use crate::task::{ReferenceKind, TaskRecord};
 use criteria::{counted, in_words};
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::Target;
 use skillopt_domain::outcome::Outcome;
 
 /// Most failures of a question.
@@ -43,7 +44,7 @@ pub struct ReflectOrder<'a> {
     /// What the person prefers.
     pub preferences: &'a str,
     /// Edits that lost, the oldest first.
-    pub rejected: &'a [EditRecord],
+    pub rejected: &'a [LostEdit],
 }
 
 /// Asks for edits from failures. No failures, no call.

@@ -2,8 +2,10 @@
 //! outcome: a system that failed is never a zero. Decides nothing.
 
 mod reward;
+mod sets;
 
 pub use reward::{RewardWeights, reward};
+pub use sets::{Draws, replay_sets};
 
 use crate::backend::{
     AnswerEnd, Attempt, Attempted, Backend, BackendError, Docs, Draw, Judging, Phase,

@@ -2,5 +2,5 @@
 
 mod markdown;
 
-pub(crate) use markdown::escaped;
 pub use markdown::{ReportHeading, report_md};
+pub(crate) use markdown::{dollars, escaped};

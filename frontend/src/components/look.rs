@@ -170,6 +170,7 @@ pub(crate) fn night_stage_name(stage: NightStage) -> &'static str {
         NightStage::Harvest => "Harvest",
         NightStage::Mine => "Mine",
         NightStage::Replay => "Replay",
+        NightStage::Reflect => "Reflect",
         NightStage::Consolidate => "Consolidate",
         NightStage::Stage => "Stage",
     }

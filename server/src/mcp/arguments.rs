@@ -173,7 +173,7 @@ pub(super) static REASON: Argument = arg(
     "reason",
     "--reason",
     WORDS,
-    "Why. It is kept; later nights are told which edits were turned down.",
+    "Why. It is kept; later nights are told which edits were turned down, and why.",
 );
 pub(super) static HOUR: Argument =
     arg("hour", "--hour", Kind::Number(0, 23), "Hour of the day, local time; 3 when left out.");

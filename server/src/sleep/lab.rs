@@ -11,10 +11,9 @@ use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_engine::meter::{Meter, Prior};
 use skillopt_engine::ports::Ledger;
 use skillopt_sleep::backend::{Asker, Backend, CallsAsker, Mock, NightSample};
-use skillopt_sleep::consolidate::Silent;
 use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::experiment::{Bed, Who};
-use skillopt_sleep::night::modelled;
+use skillopt_sleep::night::{Watch, modelled};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -31,6 +30,8 @@ pub(crate) struct Lab {
     cfg_options: Vec<Setting>,
     setup: NightSetup,
     opened: OnceCell<Opened>,
+    /// How far the work of all beds is.
+    watch: Arc<Watch>,
     control: RunControl,
     ctx: RunCtx,
 }
@@ -67,8 +68,8 @@ impl Lab {
     ) -> Result<Self, OrderError> {
         let setup = NightSetup::read(&order, &env)?;
         let (control, ctx) = RunControl::new();
-        let (data_dir, opened) = (data_dir.to_owned(), OnceCell::new());
-        Ok(Self { data_dir, env, order, cfg_options, setup, opened, control, ctx })
+        let (data_dir, opened, watch) = (data_dir.to_owned(), OnceCell::new(), Arc::default());
+        Ok(Self { data_dir, env, order, cfg_options, setup, opened, watch, control, ctx })
     }
 
     /// The settings of the command itself.
@@ -133,7 +134,7 @@ impl Lab {
             true => self.modelled(setup, &evidence).await?,
             false => Arc::new(Mock),
         };
-        Ok(Bed { backend, evidence, events: Arc::new(Silent), ctx: self.ctx.clone() })
+        Ok(Bed { backend, evidence, events: Arc::clone(&self.watch) as _, ctx: self.ctx.clone() })
     }
 
     async fn modelled(
@@ -171,6 +172,11 @@ impl Lab {
     /// What real models cost so far; `None` when there are none.
     pub(crate) fn spend(&self) -> Option<SpendByRole> {
         self.opened.get().map(|opened| opened.meter.spend())
+    }
+
+    /// How far the work is.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// Cancel and pause of all beds.

@@ -12,7 +12,7 @@ use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::night::report::{SleepReport, TaskDelta};
 use skillopt_sleep::adopt::{
     Action, AdoptError, Choice, Decision, Receipt, Review, RowState, decisions, report_edits,
-    review, texts,
+    report_guidance, review, texts,
 };
 use skillopt_sleep::block::new_risks;
 use skillopt_sleep::harvest::{Harvest, SourceReport};
@@ -176,7 +176,9 @@ impl Closer {
             Ok(choice) => (choice.edits().to_vec(), choice.needs(), String::new()),
             Err(whole) => (self.edits(&row.role), Vec::new(), whole.to_string()),
         };
+        let report = self.report.as_ref();
         NightProposal {
+            guidance: report.and_then(|report| report_guidance(report, &row.role)),
             key: key_of(&row.role),
             live_path: row.live_path.display().to_string(),
             risks: self.risks(&before, &after),

@@ -168,12 +168,12 @@ pub(super) async fn start_night(
 
 /// The optimizer has been asked for edits and has not answered yet.
 async fn told_while_it_works(browser: &Browser) -> anyhow::Result<()> {
-    browser.see(".pipeline .stage[aria-current=step]", "Replay").await?;
+    browser.see(".pipeline .stage[aria-current=step]", "Reflect").await?;
     browser
         .see(".pipeline .stage:nth-child(1)", &format!("{N_SESSIONS} sessions, 1 source"))
         .await?;
     browser.see(".pipeline .stage:nth-child(3)", &format!("{N_SESSIONS} tasks")).await?;
-    browser.see(".pipeline .stage:nth-child(5)", "waiting").await?;
+    browser.see(".pipeline .stage:nth-child(6)", "waiting").await?;
     browser.see(".page-head__actions", "Cancel").await
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ids::NightId;
 use crate::json::from_fields;
-use crate::night::edit::EditRecord;
+use crate::night::edit::{EditRecord, GuidanceRecord};
 use crate::night::report::SleepReport;
 use crate::night::{NightProgress, NightStatus};
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,8 @@ pub struct NightProposal {
     pub after: String,
     /// Edits that make it up, in the order in which they were made.
     pub edits: Vec<EditRecord>,
+    /// Guidance that is part of it beside the edits.
+    pub guidance: Option<GuidanceRecord>,
     /// What speaks against adopting without a look, such as a new address or a command.
     pub risks: Vec<String>,
     /// For each edit the numbers, from 1, of those that it builds on: it cannot be taken without them.
@@ -194,7 +196,7 @@ pub struct NightProposal {
 }
 
 from_fields! { NightProposal {
-    key, live_path, before, after, edits, risks; or default: needs, whole
+    key, live_path, before, after, edits, risks; or default: guidance, needs, whole
 } }
 
 /// `POST /sleep/nights/{id}/preview`: the documents that chosen edits make. Nothing is written.

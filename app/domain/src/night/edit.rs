@@ -44,3 +44,20 @@ pub struct EditRecord {
 }
 
 from_fields! { EditRecord { target, op; or default: content, anchor, rationale } }
+
+/// Guidance that a slow update writes into the marked region of a skill: a change of its own kind. The optimizer's edits
+/// are counted without it, and it cannot be taken or left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GuidanceRecord {
+    /// The document.
+    pub target: Target,
+    /// The guidance.
+    pub content: String,
+    /// What stood in its place before; empty for nothing.
+    pub before: String,
+    /// It won its trial and is part of the proposal.
+    pub accepted: bool,
+}
+
+from_fields! { GuidanceRecord { target, content; or default: before, accepted } }

@@ -1,6 +1,6 @@
 //! What a night tells: `report.json`, with the field names of the reference system.
 
-use super::edit::EditRecord;
+use super::edit::{EditRecord, GuidanceRecord};
 use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 
@@ -130,12 +130,14 @@ pub struct SkillGroupReport {
     pub reason: String,
     /// Edits that are part of the proposal; empty in nights of the reference system.
     pub edits: Vec<EditRecord>,
+    /// Guidance that was tried, whatever became of it.
+    pub guidance: Option<GuidanceRecord>,
 }
 
 from_fields! { SkillGroupReport {
     skill_name, status;
     or default: accepted, gate_action, baseline_score, candidate_score, n_tasks, n_applied_edits, n_rejected_edits, reason,
-    edits
+    edits, guidance
 } }
 
 /// The whole night.
@@ -174,6 +176,8 @@ pub struct SleepReport {
     pub rejected_edits: Vec<EditRecord>,
     /// Edits that changed nothing.
     pub unmatched_edits: Vec<EditRecord>,
+    /// Guidance that was tried, whatever became of it. Not among the edits.
+    pub guidance: Option<GuidanceRecord>,
     /// Skill by skill, when there are several.
     pub skill_groups: Vec<SkillGroupReport>,
     /// Tokens of the night, where reported.
@@ -201,7 +205,7 @@ pub struct SleepReport {
 from_fields! { SleepReport {
     night;
     or default: project, started_at, ended_at, n_sessions, n_tasks, n_replayed, baseline_score, candidate_score, accepted,
-    gate_action, holdout_leaked, no_edits_reason, edits, rejected_edits, unmatched_edits, skill_groups, tokens_used, unmetered_calls, cost_usd_micros,
+    gate_action, holdout_leaked, no_edits_reason, edits, rejected_edits, unmatched_edits, guidance, skill_groups, tokens_used, unmetered_calls, cost_usd_micros,
     n_validated, test_score, n_tested, decision, notes,
     gate_no_regression, gate_trials
 } }

@@ -7,7 +7,7 @@ use super::review::texts;
 use super::select::Derived;
 use crate::block::{AppliedEdits, EditStatus, apply_edits, entries, outside, slow_update};
 use crate::stage::{Role, Row, check_file};
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::SleepReport;
 use std::path::Path;
 
@@ -263,4 +263,18 @@ pub fn report_edits(report: &SleepReport, role: &Role) -> Vec<EditRecord> {
             group.map_or_else(Vec::new, |group| group.edits.clone())
         }
     }
+}
+
+/// The guidance of a report that is part of what is proposed for a document.
+#[must_use]
+pub fn report_guidance(report: &SleepReport, role: &Role) -> Option<GuidanceRecord> {
+    let guidance = match role {
+        Role::ManagedSkill => report.guidance.as_ref(),
+        Role::Memory => None,
+        Role::Skill(name) => {
+            let mut groups = report.skill_groups.iter();
+            groups.find(|group| group.skill_name == name.as_str())?.guidance.as_ref()
+        }
+    };
+    guidance.filter(|guidance| guidance.accepted).cloned()
 }

@@ -134,6 +134,22 @@ pub struct ContrastPair {
     pub why: String,
 }
 
+/// An edit that the gate rejected, or that a person turned down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostEdit {
+    /// The edit.
+    pub edit: EditRecord,
+    /// What the person wrote about it, cut and without secrets; empty when there was no person.
+    pub reason: String,
+}
+
+impl From<EditRecord> for LostEdit {
+    /// An edit that the gate rejected.
+    fn from(edit: EditRecord) -> Self {
+        Self { edit, reason: String::new() }
+    }
+}
+
 /// What the optimizer is to propose edits from.
 #[derive(Clone, Debug)]
 pub struct Reflection<'a> {
@@ -154,7 +170,7 @@ pub struct Reflection<'a> {
     /// What a benchmark says about the form of answers.
     pub guard: &'a str,
     /// Edits that lost before.
-    pub rejected: &'a [EditRecord],
+    pub rejected: &'a [LostEdit],
     /// Which draw.
     pub draw: Draw,
 }

@@ -52,6 +52,13 @@ pub enum NightEvent {
         /// Attempts.
         n_tasks: u32,
     },
+    /// The optimizer is asked for edits.
+    ReflectBegan {
+        /// For which document.
+        target: Target,
+    },
+    /// The optimizer is asked for guidance between two versions of the skill.
+    GuidanceBegan,
     /// The optimizer proposed edits.
     Reflected {
         /// For which document.

@@ -125,5 +125,6 @@ fn report(
         n_rejected_edits: outcome.map_or(0, |outcome| count(outcome.rejected_edits.len())),
         reason: crate::reflect::cut(reason, REASON_CHARS),
         edits: outcome.map_or_else(Vec::new, |outcome| outcome.applied_edits.clone()),
+        guidance: outcome.and_then(|outcome| outcome.guidance.clone()),
     }
 }

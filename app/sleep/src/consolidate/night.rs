@@ -2,20 +2,20 @@
 //! every edit.
 
 use super::gate::{Comparison, Measured, compare};
+use super::measure::measure_sets;
 use super::outcome::{HoldoutRow, Measurement, NightError, NightOutcome};
 use super::partition::{Parts, partition};
 use super::{GateMode, NightEvent, NightInput};
-use crate::backend::{Docs, Draw, Phase};
-use crate::block::apply_edits;
+use crate::backend::{Docs, Draw, LostEdit, Phase};
+use crate::block::{apply_edits, slow_update};
 use crate::dream::{SlowProposal, compare_versions, dream, propose_guidance, recall, roll_out};
 use crate::reflect::{ReflectOrder, contrast, cut, reflect};
-use crate::replay::{NightTools, ReplayOrder, Replayed, aggregate, count, replay_all, replay_each};
+use crate::replay::{Draws, NightTools, Replayed, aggregate, count, replay_each, replay_sets};
 use crate::task::TaskRecord;
 use serde_json::json;
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::GateAction;
 use skillopt_domain::outcome::Outcome;
-use skillopt_domain::score::{MeanScore, TaskScore};
 use skillopt_domain::spend::SpendByRole;
 use std::collections::HashSet;
 
@@ -127,21 +127,11 @@ impl<'a> Night<'a> {
         phase: Phase,
         first_draw: u32,
     ) -> Result<(Vec<Measured>, Vec<HoldoutRow>), NightError> {
-        let n = self.input.options.gate_repeats.max(1);
-        let draws = |task| {
-            (first_draw..first_draw + n)
-                .map(move |repeat| ReplayOrder { task, draw: Draw { phase, repeat } })
-        };
-        let orders: Vec<ReplayOrder<'_>> = self.parts.val.iter().flat_map(draws).collect();
-        let replayed = replay_all(&self.tools, &orders, docs, phase).await?;
-        let sets = replayed.chunks(usize::try_from(n).unwrap_or(1));
-        Ok(self
-            .parts
-            .val
-            .iter()
-            .zip(sets)
-            .map(|(task, set)| (measured(task, set), row(task, set)))
-            .unzip())
+        let tasks = &self.parts.val;
+        let draws = Draws { phase, first: first_draw, n: self.input.options.gate_repeats };
+        let sets = replay_sets(&self.tools, tasks, docs, draws).await?;
+        let rows = tasks.iter().zip(&sets).map(|(task, set)| row(task, set)).collect();
+        Ok((measure_sets(tasks, &sets), rows))
     }
 
     pub(super) async fn train(&mut self) -> Result<(), NightError> {
@@ -221,17 +211,19 @@ impl<'a> Night<'a> {
         self.train_again().await?;
         let movement = compare_versions(&self.parts.train, &self.trained_live, &self.trained);
         let versions = (self.input.skill.as_str(), self.skill.as_str());
+        self.tools.events.tell(NightEvent::GuidanceBegan);
         let proposal = propose_guidance(self.tools.backend, versions, &movement).await?;
         let words = match proposal {
             SlowProposal::Nothing(reason) => format!("no slow update: {reason}"),
             SlowProposal::Refused(refusal) => format!("no slow update: {refusal}"),
-            SlowProposal::Candidate(text) => match self.wins(Target::Skill, &text).await? {
-                true => {
+            SlowProposal::Candidate(text) => {
+                let won = self.wins(Target::Skill, &text).await?;
+                self.outcome.guidance = guidance_between(&self.skill, &text, won);
+                if won {
                     self.skill = text;
-                    "a slow update of the skill won its trial".to_owned()
                 }
-                false => "a slow update of the skill lost its trial".to_owned(),
-            },
+                format!("a slow update of the skill {} its trial", if won { "won" } else { "lost" })
+            }
         };
         self.tools.evidence.record("reflect", "slow_update", json!({"result": words}));
         self.outcome.notes.push(words);
@@ -240,13 +232,9 @@ impl<'a> Night<'a> {
 
     async fn propose(&self, target: Target) -> Result<crate::backend::Proposed, NightError> {
         let options = &self.input.options;
-        let lost: Vec<EditRecord> = self
-            .input
-            .rejected_before
-            .iter()
-            .chain(&self.outcome.rejected_edits)
-            .cloned()
-            .collect();
+        let tonight = self.outcome.rejected_edits.iter().cloned().map(LostEdit::from);
+        let lost: Vec<LostEdit> =
+            self.input.rejected_before.iter().cloned().chain(tonight).collect();
         let order = ReflectOrder {
             target,
             docs: self.docs(),
@@ -264,11 +252,13 @@ impl<'a> Night<'a> {
             let depth = (phase, options.rollouts);
             let rule = &options.rule;
             let sets = roll_out(&self.tools, &self.parts.train, self.docs(), depth, rule).await?;
+            self.tools.events.tell(NightEvent::ReflectBegan { target });
             let proposed = contrast(self.tools.backend, &order, &sets).await?;
             if !proposed.edits.is_empty() {
                 return Ok(proposed);
             }
         }
+        self.tools.events.tell(NightEvent::ReflectBegan { target });
         Ok(reflect(self.tools.backend, &order).await?)
     }
 
@@ -334,6 +324,9 @@ impl<'a> Night<'a> {
         if !accepted {
             let tentative = std::mem::take(&mut self.outcome.applied_edits);
             self.outcome.rejected_edits.extend(tentative);
+            if let Some(guidance) = &mut self.outcome.guidance {
+                guidance.accepted = false;
+            }
             self.skill.clone_from(&self.input.skill);
             self.memory.clone_from(&self.input.memory);
         }
@@ -357,10 +350,9 @@ impl<'a> Night<'a> {
         if self.parts.test.is_empty() {
             return Ok(());
         }
-        let draw = Draw::first(Phase::Test);
-        let replayed = replay_each(&self.tools, &self.parts.test, self.docs(), draw).await?;
-        let tests = self.parts.test.iter().zip(replayed.chunks(1));
-        let tests: Vec<Measured> = tests.map(|(task, set)| measured(task, set)).collect();
+        let draws = Draws::up_to(Phase::Test, 1);
+        let sets = replay_sets(&self.tools, &self.parts.test, self.docs(), draws).await?;
+        let tests = measure_sets(&self.parts.test, &sets);
         self.outcome.test = Measurement::of(&tests, &self.input.options.rule);
         let mean = self.outcome.test.map(|measured| measured.mean);
         let fields = json!({
@@ -430,28 +422,11 @@ impl<'a> Night<'a> {
     }
 }
 
-fn measured(task: &TaskRecord, set: &[Replayed]) -> Measured {
-    let scores: Vec<TaskScore> = set.iter().filter_map(Replayed::score).collect();
-    let declined = scores.is_empty()
-        && set.iter().any(|replayed| matches!(replayed.outcome, Outcome::Refused { .. }));
-    let scored = || set.iter().filter(|replayed| replayed.score().is_some());
-    // What is unknown once is unknown in the mean; tokens are far below the limit of exact doubles.
-    let exact = |whole: u64| f64::from(u32::try_from(whole).unwrap_or(u32::MAX));
-    let tokens: Option<Vec<f64>> = scored().map(|one| one.tokens.map(exact)).collect();
-    let times: Vec<f64> = scored().map(|one| exact(one.latency_ms)).collect();
-    Measured {
-        task_id: task.id.clone(),
-        tags: task.tags.clone(),
-        mean: MeanScore::of(scores),
-        tokens: tokens.and_then(|tokens| mean(&tokens)),
-        latency_ms: mean(&times),
-        declined,
-    }
-}
-
-fn mean(numbers: &[f64]) -> Option<f64> {
-    let n = f64::from(count(numbers.len()));
-    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / n)
+/// What a slow update wrote into a skill.
+fn guidance_between(before: &str, after: &str, accepted: bool) -> Option<GuidanceRecord> {
+    let stands = |text: &str| slow_update(text).ok().flatten();
+    let before = stands(before).unwrap_or_default();
+    Some(GuidanceRecord { target: Target::Skill, content: stands(after)?, before, accepted })
 }
 
 fn row(task: &TaskRecord, set: &[Replayed]) -> HoldoutRow {

@@ -5,7 +5,7 @@ use crate::backend::{BackendError, Phase};
 use crate::block::BlockDamage;
 use crate::task::ReferenceKind;
 use serde::Serialize;
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 use skillopt_domain::night::report::{GateAction, GateTrial, SleepReport};
 use skillopt_domain::score::MeanScore;
 use skillopt_domain::spend::SpendByRole;
@@ -52,7 +52,8 @@ pub struct Measurement {
 
 impl Measurement {
     /// Means over tasks, as the gate counts them; `None` when no task has a number.
-    pub(super) fn of(measured: &[Measured], rule: &GateRule) -> Option<Self> {
+    #[must_use]
+    pub fn of(measured: &[Measured], rule: &GateRule) -> Option<Self> {
         let counted: Vec<(f64, MeanScore)> = measured
             .iter()
             .filter_map(|measured| Some((rule.number_of_measured(measured)?, measured.mean?)))
@@ -107,6 +108,8 @@ pub struct NightOutcome {
     pub rejected_edits: Vec<EditRecord>,
     /// Edits that changed nothing.
     pub unmatched_edits: Vec<EditRecord>,
+    /// Guidance that was tried, whatever became of it.
+    pub guidance: Option<GuidanceRecord>,
     /// Why there are no edits; empty when there are.
     pub no_edits_reason: String,
     /// The decision in words.
@@ -149,6 +152,7 @@ impl NightOutcome {
         report.edits.clone_from(&self.applied_edits);
         report.rejected_edits.clone_from(&self.rejected_edits);
         report.unmatched_edits.clone_from(&self.unmatched_edits);
+        report.guidance.clone_from(&self.guidance);
         report.gate_trials.clone_from(&self.gate_trials);
         report.gate_no_regression = self.gate_no_regression;
         report.test_score = self.test.map(|measured| measured.score);

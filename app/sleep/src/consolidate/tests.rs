@@ -8,7 +8,7 @@ use crate::backend::{
 use crate::mine::agreed_hints;
 use crate::task::{ReferenceKind, Split, TaskOutcome};
 use async_trait::async_trait;
-use skillopt_domain::night::edit::{EditOp, Target};
+use skillopt_domain::night::edit::{EditOp, EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::{GateAction, GroupStatus, SleepReport};
 use skillopt_domain::score::{GateMetric, Score, TaskScore};
 use skillopt_domain::spend::SpendByRole;
@@ -57,7 +57,8 @@ impl Backend for Scripted {
         Ok(Judged { score: TaskScore { hard, soft }, rationale: "so so".into(), tokens: Some(1) })
     }
     async fn reflect(&self, reflection: &Reflection<'_>) -> Result<Proposed, BackendError> {
-        let told = (reflection.target, reflection.rejected.to_vec());
+        let lost = reflection.rejected.iter().map(|lost| lost.edit.clone()).collect();
+        let told = (reflection.target, lost);
         self.asked.lock().expect("not poisoned").push(told);
         let mut proposals = self.proposals.lock().expect("not poisoned");
         let edits = if proposals.is_empty() { Vec::new() } else { proposals.remove(0) };
@@ -237,7 +238,7 @@ async fn f29_what_lost_tonight_and_before_is_told_to_the_next_reflection() {
     let proposals = vec![vec![skill_edit("-0.5")], vec![]];
     let backend = Arc::new(Scripted::proposing(0.5, proposals));
     let mut given = input(Arc::clone(&backend) as _, both_splits(), soft());
-    given.rejected_before = vec![skill_edit("an old one")];
+    given.rejected_before = vec![skill_edit("an old one").into()];
     consolidate_night(given).await.expect("an outcome");
     let asked = backend.asked.lock().expect("not poisoned").clone();
     let told: Vec<_> = asked.iter().map(|(target, lost)| (*target, contents(lost))).collect();
@@ -355,16 +356,33 @@ async fn a_slow_update_has_to_win_like_any_edit_and_is_off_unless_asked_for() {
     };
     let asked = NightOptions { slow_update: true, ..skill_only() };
     let won = night(scripted("+0.3 is worth it"), asked.clone()).await;
+    let mut report = SleepReport::default();
+    won.fill(&mut report);
+    let kept = |content: &str, accepted| GuidanceRecord {
+        target: Target::Skill,
+        content: content.into(),
+        before: String::new(),
+        accepted,
+    };
+    assert_eq!(report.guidance, Some(kept("+0.3 is worth it", true)));
+    assert_eq!(contents(&report.edits), ["+0.2"], "it is none of the optimizer's edits");
     assert!(won.accepted && won.new_skill.is_some_and(|skill| skill.contains("+0.3 is worth it")));
     assert!(won.notes.contains(&"a slow update of the skill won its trial".to_owned()));
     assert_eq!(won.gate_trials.len(), 3, "the edit, the guidance and the end");
 
+    let undone = Scripted { end_bonus: -0.9, ..scripted("+0.3 is worth it") };
+    let undone = night(undone, asked.clone()).await;
+    assert!(!undone.accepted && undone.new_skill.is_none());
+    assert_eq!(undone.guidance, Some(kept("+0.3 is worth it", false)));
+
     let lost = night(scripted("-0.1 is not"), asked).await;
+    assert_eq!(lost.guidance, Some(kept("-0.1 is not", false)));
     let skill = lost.new_skill.expect("the edit stands");
     assert!(skill.contains("+0.2") && !skill.contains("-0.1"), "{skill}");
     assert!(lost.notes.contains(&"a slow update of the skill lost its trial".to_owned()));
 
     let off = night(scripted("+0.3 is worth it"), skill_only()).await;
+    assert_eq!(off.guidance, None);
     assert!(off.new_skill.is_some_and(|skill| !skill.contains("+0.3")));
     assert_eq!(off.gate_trials.len(), 2);
 }

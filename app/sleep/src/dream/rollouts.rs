@@ -1,8 +1,8 @@
 //! Several attempts at each task, for what differs between them.
 
-use crate::backend::{Docs, Draw, Phase};
+use crate::backend::{Docs, Phase};
 use crate::consolidate::{GateRule, NightError};
-use crate::replay::{NightTools, ReplayOrder, Replayed, replay_all};
+use crate::replay::{Draws, NightTools, Replayed, replay_sets};
 use crate::task::TaskRecord;
 
 /// The scored attempts at one task.
@@ -58,7 +58,7 @@ impl<'a> RolloutSet<'a> {
 /// Makes `k` attempts at each task. The first is the one that a single replay makes, so that it costs nothing anew.
 ///
 /// # Errors
-/// As [`replay_all`].
+/// As [`replay_sets`].
 pub async fn roll_out<'a>(
     tools: &NightTools<'_>,
     tasks: &'a [TaskRecord],
@@ -66,12 +66,9 @@ pub async fn roll_out<'a>(
     (phase, k): (Phase, u32),
     rule: &GateRule,
 ) -> Result<Vec<RolloutSet<'a>>, NightError> {
-    let draws = |task| (0..k).map(move |repeat| ReplayOrder { task, draw: Draw { phase, repeat } });
-    let orders: Vec<ReplayOrder<'_>> = tasks.iter().flat_map(draws).collect();
-    let mut replayed = replay_all(tools, &orders, docs, phase).await?.into_iter();
-    let n = usize::try_from(k).unwrap_or(usize::MAX);
-    let set = |task| RolloutSet::new(task, rule, replayed.by_ref().take(n).collect());
-    Ok(tasks.iter().map(set).collect())
+    let sets = replay_sets(tools, tasks, docs, Draws::up_to(phase, k)).await?;
+    let set = |(task, attempts)| RolloutSet::new(task, rule, attempts);
+    Ok(tasks.iter().zip(sets).map(set).collect())
 }
 
 #[cfg(test)]

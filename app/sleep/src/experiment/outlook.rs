@@ -45,8 +45,11 @@ fn learning_calls(folder: &BenchFolder, options: &BenchOptions) -> u64 {
     let nights = u64::from(options.nights).saturating_mul(planned_calls(&night, &load).total());
     let guidance = match options.nights {
         0 | 1 => 0,
-        // The first skill, the last one and the one with guidance, and who writes it.
-        _ => 3 * Load::of(&of_split(folder, Split::Val)).calls + 1,
+        // The first skill, the last one and the one with guidance as often as the gate measures, and who writes it.
+        _ => {
+            let repeats = u64::from(options.night.gate_repeats.max(1));
+            (1 + 2 * repeats) * Load::of(&of_split(folder, Split::Val)).calls + 1
+        }
     };
     nights.saturating_add(guidance)
 }
@@ -85,6 +88,9 @@ mod tests {
         // A night: two attempts that train, three measurements of one task, one reflection.
         assert_eq!(bench_calls(&folder(), &options(1)), 2 + 6);
         assert_eq!(bench_calls(&folder(), &options(2)), 2 + 2 * 6 + 4);
+        let mut often = options(2);
+        often.night.gate_repeats = 3;
+        assert_eq!(bench_calls(&folder(), &often), 2 + 2 * 12 + 1 + 2 * 3 + 1);
         assert_eq!(transfer_calls(&folder(), &options(1), Direct::Skip), 2 + 6);
         assert_eq!(transfer_calls(&folder(), &options(1), Direct::Measure), 3 + 2 * 6);
         let mut proof = ProofOptions::new(Persona::Programmer);

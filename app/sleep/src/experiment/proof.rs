@@ -2,14 +2,13 @@
 
 use super::Persona;
 use super::harmful::{HarmfulProof, prove_gate};
-use crate::backend::Backend;
+use crate::backend::{Backend, LostEdit};
 use crate::consolidate::{
     NightError, NightInput, NightOptions, NightOutcome, NightSink, consolidate_night,
 };
 use crate::evidence::Evidence;
 use crate::reflect::cut;
 use serde::Serialize;
-use skillopt_domain::night::edit::EditRecord;
 use skillopt_domain::night::report::GateAction;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
@@ -140,7 +139,7 @@ pub async fn prove_improvement(
     let tasks = options.persona.tasks(options.limit_tasks);
     let (mut skill, mut memory) = (String::new(), String::new());
     let spent_before = backend.spend();
-    let mut rejected: Vec<EditRecord> = Vec::new();
+    let mut rejected: Vec<LostEdit> = Vec::new();
     let mut trace: Vec<NightTrace> = Vec::new();
     let (mut first, mut last) = (None, None);
     for night in 1..=options.nights {
@@ -164,7 +163,7 @@ pub async fn prove_improvement(
         trace.push(NightTrace::of(night, &outcome));
         skill = outcome.new_skill.unwrap_or(skill);
         memory = outcome.new_memory.unwrap_or(memory);
-        rejected.extend(outcome.rejected_edits);
+        rejected.extend(outcome.rejected_edits.into_iter().map(LostEdit::from));
         if last.is_some_and(|score| score >= ENOUGH) {
             break;
         }

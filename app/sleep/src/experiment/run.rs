@@ -1,18 +1,17 @@
 //! Runs a benchmark folder over nights, and carries a skill from one model to another.
 
 use super::{BenchFolder, NightTrace};
-use crate::backend::{Backend, Docs, Draw, Phase};
+use crate::backend::{Backend, Docs, LostEdit, Phase};
 use crate::block::slow_update;
 use crate::consolidate::{
-    GateRule, Measured, NightError, NightInput, NightOptions, NightSink, compare, consolidate_night,
+    Measurement, NightError, NightEvent, NightInput, NightOptions, NightSink, compare,
+    consolidate_night, measure_sets,
 };
 use crate::dream::{SlowProposal, compare_versions, propose_guidance};
 use crate::evidence::Evidence;
-use crate::replay::{NightTools, Replayed, aggregate, replay_each};
+use crate::replay::{Draws, NightTools, Replayed, replay_sets};
 use crate::task::{Split, TaskRecord};
 use serde::{Deserialize, Serialize};
-use skillopt_domain::night::edit::EditRecord;
-use skillopt_domain::score::{MeanScore, TaskScore};
 use skillopt_domain::spend::SpendByRole;
 use skillopt_engine::ctx::RunCtx;
 use std::sync::Arc;
@@ -203,7 +202,7 @@ async fn learn(
     let is_known = |task: &&TaskRecord| task.split != Split::Test;
     let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_known).cloned().collect();
     let mut skill = folder.skill.clone();
-    let mut rejected: Vec<EditRecord> = Vec::new();
+    let mut rejected: Vec<LostEdit> = Vec::new();
     let mut trace = Vec::new();
     for night in 1..=options.nights {
         let input = NightInput {
@@ -220,7 +219,7 @@ async fn learn(
         };
         let outcome = consolidate_night(input).await?;
         trace.push(NightTrace::of(night, &outcome));
-        rejected.extend(outcome.rejected_edits);
+        rejected.extend(outcome.rejected_edits.into_iter().map(LostEdit::from));
         skill = outcome.new_skill.unwrap_or(skill);
     }
     let mut guidance = None;
@@ -242,40 +241,34 @@ async fn guide(
 ) -> Result<Option<String>, NightError> {
     let is_val = |task: &&TaskRecord| task.split == Split::Val;
     let val: Vec<TaskRecord> = tasks.iter().filter(is_val).cloned().collect();
-    let older = attempts(&val, first, Phase::BaselineVal, options, bed).await?;
-    let newer = attempts(&val, last, Phase::BaselineVal, options, bed).await?;
-    let movement = compare_versions(&val, &older, &newer);
+    let repeats = options.night.gate_repeats;
+    let drawn = |n| Draws::up_to(Phase::BaselineVal, n);
+    let older = attempts(&val, first, drawn(1), options, bed).await?;
+    let newer = attempts(&val, last, drawn(repeats), options, bed).await?;
+    let movement = compare_versions(&val, &firsts(&older), &firsts(&newer));
+    bed.events.tell(NightEvent::GuidanceBegan);
     let proposal = propose_guidance(bed.backend.as_ref(), (first, last), &movement).await?;
     let SlowProposal::Candidate(candidate) = proposal else { return Ok(None) };
-    let with = attempts(&val, &candidate, Phase::TrialSkill, options, bed).await?;
-    let rule = &options.night.rule;
-    let comparison = compare("slow_update", &measured(&val, &newer), &measured(&val, &with), rule);
+    let draws = Draws::up_to(Phase::TrialSkill, repeats);
+    let with = attempts(&val, &candidate, draws, options, bed).await?;
+    let (newer, with) = (measure_sets(&val, &newer), measure_sets(&val, &with));
+    let comparison = compare("slow_update", &newer, &with, &options.night.rule);
     bed.evidence.record("gate", "trial", serde_json::json!(comparison.trial));
     Ok(comparison.trial.accepted.then_some(candidate))
 }
 
-fn measured(tasks: &[TaskRecord], replayed: &[Replayed]) -> Vec<Measured> {
-    let one = |(task, replayed): (&TaskRecord, &Replayed)| {
-        let score: Option<TaskScore> = replayed.score();
-        Measured {
-            tokens: None,
-            latency_ms: None,
-            task_id: task.id.clone(),
-            tags: task.tags.clone(),
-            mean: MeanScore::of(score),
-            declined: score.is_none() && !replayed.outcome.is_error(),
-        }
-    };
-    tasks.iter().zip(replayed).map(one).collect()
+/// The first attempt at each task.
+fn firsts(sets: &[Vec<Replayed>]) -> Vec<Replayed> {
+    sets.iter().filter_map(|set| set.first().cloned()).collect()
 }
 
 async fn attempts(
     tasks: &[TaskRecord],
     skill: &str,
-    phase: Phase,
+    draws: Draws,
     options: &BenchOptions,
     bed: &Bed,
-) -> Result<Vec<Replayed>, NightError> {
+) -> Result<Vec<Vec<Replayed>>, NightError> {
     let tools = NightTools {
         backend: bed.backend.as_ref(),
         evidence: &bed.evidence,
@@ -283,7 +276,7 @@ async fn attempts(
         workers: options.night.workers,
         error_share: options.night.error_share,
     };
-    replay_each(&tools, tasks, Docs { skill, memory: "" }, Draw::first(phase)).await
+    replay_sets(&tools, tasks, Docs { skill, memory: "" }, draws).await
 }
 
 async fn test(
@@ -294,24 +287,29 @@ async fn test(
 ) -> Result<Option<TestScore>, NightError> {
     let is_test = |task: &&TaskRecord| task.split == Split::Test;
     let tasks: Vec<TaskRecord> = folder.tasks.iter().filter(is_test).cloned().collect();
-    let rule: &GateRule = &options.night.rule;
-    let replayed = attempts(&tasks, skill, Phase::Test, options, bed).await?;
-    let score = |mean: MeanScore| TestScore {
-        score: rule.number_of(mean),
+    let sets = attempts(&tasks, skill, Draws::up_to(Phase::Test, 1), options, bed).await?;
+    let measured = Measurement::of(&measure_sets(&tasks, &sets), &options.night.rule);
+    let score = |Measurement { score, mean }: Measurement| TestScore {
+        score,
         hard: mean.hard,
         soft: mean.soft,
         n: mean.n,
     };
-    Ok(aggregate(&replayed).map(score))
+    Ok(measured.map(score))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Mock, rule_tag};
+    use crate::backend::{
+        Attempt, Attempted, BackendError, Judged, Judging, Mock, Proposed, Reflection, Said,
+        SlowQuestion, TextQuestion, rule_tag,
+    };
     use crate::consolidate::Silent;
     use crate::task::ReferenceKind;
+    use async_trait::async_trait;
     use skillopt_engine::ctx::RunControl;
+    use std::sync::Mutex;
 
     fn bed() -> Bed {
         let (_control, ctx) = RunControl::new();
@@ -359,5 +357,78 @@ mod tests {
         assert_eq!(report.direct_target, report.transferred);
         let report = run_transfer(&folder(), &options(), beds, Direct::Skip).await.expect("told");
         assert_eq!(report.direct_target, None);
+    }
+
+    const GUIDANCE: &str = "Say it whole.";
+
+    /// Knows the answers once guidance tells it to say them, and notes which draws it is asked for.
+    #[derive(Debug, Default)]
+    struct Guided {
+        draws: Mutex<Vec<(Phase, u32)>>,
+    }
+
+    #[async_trait]
+    impl Backend for Guided {
+        fn label(&self) -> String {
+            "guided".into()
+        }
+        fn is_simulated(&self) -> bool {
+            false
+        }
+        async fn attempt(&self, attempt: &Attempt<'_>) -> Result<Attempted, BackendError> {
+            let draw = (attempt.draw.phase, attempt.draw.repeat);
+            self.draws.lock().expect("not poisoned").push(draw);
+            let text = match attempt.docs.skill.contains(GUIDANCE) {
+                true => attempt.task.reference.clone(),
+                false => "no".to_owned(),
+            };
+            Ok(Attempted { text, tokens: Some(10), ..Attempted::default() })
+        }
+        async fn judge(&self, judging: &Judging<'_>) -> Result<Judged, BackendError> {
+            Mock.judge(judging).await
+        }
+        async fn reflect(&self, reflection: &Reflection<'_>) -> Result<Proposed, BackendError> {
+            Mock.reflect(reflection).await
+        }
+        async fn guide(&self, _: &SlowQuestion<'_>) -> Result<Said, BackendError> {
+            Ok(Said { text: GUIDANCE.into(), ..Said::default() })
+        }
+        async fn mine(&self, question: &TextQuestion<'_>) -> Result<Said, BackendError> {
+            Mock.mine(question).await
+        }
+        fn spend(&self) -> SpendByRole {
+            SpendByRole::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn guidance_over_nights_is_measured_as_a_night_measures() {
+        let backend = Arc::new(Guided::default());
+        let bed = Bed { backend: Arc::clone(&backend) as _, ..bed() };
+        let mut options = options();
+        options.night.gate_repeats = 3;
+        // With a part that counts tokens nothing has a number unless their tokens are told.
+        options.night.rule.weights.tokens = 0.5;
+        let tasks = folder().tasks;
+        let better = guide(&tasks, ("# A\n", "# B\n"), &options, &bed).await.expect("measured");
+        assert!(better.is_some_and(|skill| skill.contains(GUIDANCE)));
+        let draws = backend.draws.lock().expect("not poisoned").clone();
+        let of = |phase| -> Vec<u32> {
+            draws.iter().filter(|draw| draw.0 == phase).map(|draw| draw.1).collect()
+        };
+        assert_eq!(of(Phase::TrialSkill), [0, 1, 2]);
+        assert_eq!(of(Phase::BaselineVal), [0, 0, 1, 2], "the first skill is drawn once");
+    }
+
+    #[tokio::test]
+    async fn a_test_score_counts_what_the_gate_counts() {
+        let bed = Bed { backend: Arc::new(Guided::default()), ..bed() };
+        let mut options = options();
+        options.night.rule.weights.tokens = 1.0;
+        let score = test(&folder(), GUIDANCE, &options, &bed).await.expect("tested");
+        let score = score.expect("a score");
+        // Ten of two thousand tokens: half of the number is a little below one.
+        assert!((score.score - 0.9975).abs() < 1e-9 && score.n == 1, "{score:?}");
+        assert!((score.hard - 1.0).abs() < 1e-9);
     }
 }

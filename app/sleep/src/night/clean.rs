@@ -2,7 +2,7 @@
 //! reports: what is proposed for them stays byte by byte. Pure.
 
 use crate::redact::redact;
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 use skillopt_domain::night::report::{GateTrial, SleepReport};
 
 pub(super) fn clean(report: &mut SleepReport) {
@@ -13,10 +13,12 @@ pub(super) fn clean(report: &mut SleepReport) {
     }
     let edits = report.edits.iter_mut().chain(&mut report.rejected_edits);
     edits.chain(&mut report.unmatched_edits).for_each(clean_edit);
+    report.guidance.iter_mut().for_each(clean_guidance);
     report.gate_trials.iter_mut().for_each(clean_trial);
     for group in &mut report.skill_groups {
         mask(&mut group.reason);
         group.edits.iter_mut().for_each(clean_edit);
+        group.guidance.iter_mut().for_each(clean_guidance);
     }
 }
 
@@ -24,6 +26,11 @@ fn clean_edit(edit: &mut EditRecord) {
     for text in [&mut edit.content, &mut edit.anchor, &mut edit.rationale] {
         mask(text);
     }
+}
+
+fn clean_guidance(guidance: &mut GuidanceRecord) {
+    mask(&mut guidance.content);
+    mask(&mut guidance.before);
 }
 
 fn clean_trial(trial: &mut GateTrial) {

@@ -3,6 +3,7 @@
 use crate::backend::{Asker, Phase};
 use crate::consolidate::{NightEvent, NightSink};
 use crate::harvest::Harvest;
+use skillopt_domain::night::edit::Target;
 use skillopt_domain::night::{NightProgress, NightStage};
 use skillopt_domain::spend::Spend;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,6 +99,14 @@ impl NightSink for Watch {
                 self.counted(0, n_tasks);
             }
             NightEvent::TaskScored { n_done, n_tasks, .. } => self.counted(n_done, n_tasks),
+            NightEvent::ReflectBegan { target } => {
+                let doing = match target {
+                    Target::Skill => "looking for edits of the skill",
+                    Target::Memory => "looking for edits of the memory",
+                };
+                self.stage(NightStage::Reflect, doing);
+            }
+            NightEvent::GuidanceBegan => self.stage(NightStage::Reflect, "looking for guidance"),
             NightEvent::Reflected { n_edits, .. } => {
                 let edits = if n_edits == 1 { "edit" } else { "edits" };
                 self.stage(NightStage::Consolidate, &format!("{n_edits} {edits} proposed"));
@@ -125,6 +134,6 @@ fn words(phase: Phase) -> (NightStage, &'static str) {
         Phase::TrialMemory => (NightStage::Consolidate, "measuring the candidate memory"),
         Phase::FinalVal => (NightStage::Consolidate, "measuring the end anew"),
         Phase::Test => (NightStage::Consolidate, "measuring the test tasks"),
-        Phase::Reflect => (NightStage::Consolidate, "looking for edits"),
+        Phase::Reflect => (NightStage::Reflect, "looking for edits"),
     }
 }

@@ -4,6 +4,7 @@ mod failures;
 mod handoff;
 mod keys;
 mod privacy;
+mod stages;
 mod waiting;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! `report.md`: a night for people. Text of strangers stands on one line, without control characters, and cannot be
 //! Markdown, HTML or a link. Pure.
 
-use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
+use skillopt_domain::night::edit::{EditOp, EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::{
     DeltaStatus, GateAction, GateTrial, GroupStatus, SkillGroupReport, SleepReport,
 };
@@ -37,6 +37,7 @@ pub fn report_md(report: &SleepReport, heading: &ReportHeading<'_>) -> String {
     };
     edits(&mut out, lost, &report.rejected_edits);
     edits(&mut out, "Proposed, but changing nothing", &report.unmatched_edits);
+    guidance(&mut out, report.guidance.as_ref());
     groups(&mut out, &report.skill_groups);
     if !report.notes.is_empty() {
         out.push_str("\n## Notes\n\n");
@@ -86,7 +87,7 @@ fn tokens(report: &SleepReport) -> String {
 
 fn cost(report: &SleepReport) -> String {
     match report.cost_usd_micros {
-        Some(micros) => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
+        Some(micros) => dollars(micros),
         None => "unknown: a call has no known price".to_owned(),
     }
 }
@@ -144,10 +145,7 @@ fn edits(out: &mut String, title: &str, edits: &[EditRecord]) {
     }
     let _ = writeln!(out, "\n## {title}\n");
     for edit in edits {
-        let target = match edit.target {
-            Target::Skill => "skill",
-            Target::Memory => "memory",
-        };
+        let target = target_word(edit.target);
         let op = match edit.op {
             EditOp::Add => "add",
             EditOp::Delete => "delete",
@@ -160,6 +158,23 @@ fn edits(out: &mut String, title: &str, edits: &[EditRecord]) {
         if !edit.rationale.is_empty() {
             let _ = writeln!(out, "  - why: {}", escaped(&edit.rationale));
         }
+    }
+}
+
+fn target_word(target: Target) -> &'static str {
+    match target {
+        Target::Skill => "skill",
+        Target::Memory => "memory",
+    }
+}
+
+fn guidance(out: &mut String, guidance: Option<&GuidanceRecord>) {
+    let Some(GuidanceRecord { target, content, before, accepted }) = guidance else { return };
+    let end = if *accepted { "accepted" } else { "not kept" };
+    out.push_str("\n## Guidance of the slow update\n\n");
+    let _ = writeln!(out, "- **{}/guidance** ({end}): {}", target_word(*target), escaped(content));
+    if !before.is_empty() {
+        let _ = writeln!(out, "  - before: {}", escaped(before));
     }
 }
 
@@ -197,6 +212,11 @@ fn groups(out: &mut String, groups: &[SkillGroupReport]) {
             escaped(&group.reason)
         );
     }
+}
+
+/// Money in millionths of a dollar.
+pub(crate) fn dollars(micros: u64) -> String {
+    format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
 /// Text of strangers on one line that no reader takes for anything but text.
@@ -305,6 +325,27 @@ mod tests {
     }
 
     #[test]
+    fn guidance_has_a_section_of_its_own_and_is_no_edit() {
+        let guidance = GuidanceRecord {
+            target: Target::Skill,
+            content: "Keep it short.".into(),
+            before: String::new(),
+            accepted: true,
+        };
+        let mut report = SleepReport { guidance: Some(guidance), ..SleepReport::default() };
+        let kept = text(&report);
+        let line =
+            "## Guidance of the slow update\n\n- **skill/guidance** (accepted): Keep it short.";
+        assert!(kept.contains(line) && !kept.contains("## Accepted edits"), "{kept}");
+        report.guidance.iter_mut().for_each(|guidance| {
+            guidance.accepted = false;
+            guidance.before = "Be *long*.".into();
+        });
+        let lost = text(&report);
+        assert!(lost.contains("(not kept): Keep it short.\n  - before: Be \\*long\\*."), "{lost}");
+    }
+
+    #[test]
     fn a_leak_says_so_and_unknown_cost_is_not_zero() {
         let report = SleepReport {
             holdout_leaked: true,
@@ -335,6 +376,7 @@ mod tests {
             n_rejected_edits: 1,
             reason: "why|not".into(),
             edits: Vec::new(),
+            guidance: None,
         };
         let report = SleepReport {
             skill_groups: vec![

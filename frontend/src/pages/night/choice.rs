@@ -164,6 +164,7 @@ mod tests {
             risks: Vec::new(),
             needs: vec![Vec::new(); n_edits],
             whole: String::new(),
+            guidance: None,
         }
     }
 

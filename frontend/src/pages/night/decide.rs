@@ -282,6 +282,7 @@ mod tests {
             edits: Vec::new(),
             needs: Vec::new(),
             whole: String::new(),
+            guidance: None,
             risks: risks.iter().map(|risk| (*risk).to_owned()).collect(),
         }
     }

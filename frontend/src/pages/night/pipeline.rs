@@ -8,6 +8,7 @@ use crate::components::look::night_stage_name;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::api::NightDetail;
+use skillopt_domain::night::report::SleepReport;
 use skillopt_domain::night::{NightStage, NightStatus};
 
 /// How far a stage is.
@@ -83,7 +84,7 @@ fn cell_view(cell: Cell) -> AnyView {
     .into_any()
 }
 
-/// The five stages; what is masked in the harvest has a field of its own.
+/// The stages; what is masked in the harvest has a field of its own.
 fn cells(detail: &NightDetail) -> Vec<Cell> {
     let mut cells = Vec::new();
     for stage in NightStage::ALL {
@@ -167,10 +168,15 @@ fn stage_result(stage: NightStage, detail: &NightDetail) -> (String, String) {
                 None => words(String::new(), "done"),
             },
         },
+        NightStage::Reflect => match report.map(n_proposed) {
+            Some(all) => {
+                words(all.to_string(), if all == 1 { "edit proposed" } else { "edits proposed" })
+            }
+            None => words(String::new(), "done"),
+        },
         NightStage::Consolidate => match report {
             Some(report) => {
-                let kept = report.edits.len();
-                let all = kept + report.rejected_edits.len() + report.unmatched_edits.len();
+                let (kept, all) = (report.edits.len(), n_proposed(report));
                 let edits = if kept == 1 { "edit" } else { "edits" };
                 words(kept.to_string(), &format!("{edits} kept of {all}"))
             }
@@ -191,6 +197,11 @@ fn stage_result(stage: NightStage, detail: &NightDetail) -> (String, String) {
     }
 }
 
+/// Edits that the optimizer proposed, whatever became of them.
+fn n_proposed(report: &SleepReport) -> usize {
+    report.edits.len() + report.rejected_edits.len() + report.unmatched_edits.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,14 +220,15 @@ mod tests {
         (progress.n_sessions, progress.n_masked, progress.n_tasks) = (Some(41), Some(17), Some(29));
         night.sources = vec![SourceItem { n_kept: 41, ..SourceItem::default() }];
         let cells = cells(&night);
-        assert_eq!(cells.len(), 6);
+        assert_eq!(cells.len(), 7);
         assert!(cells.iter().all(|cell| cell.reached == Reached::Done));
-        let words: Vec<String> = (0..6).map(|at| told(&cells, at).1).collect();
+        let words: Vec<String> = (0..7).map(|at| told(&cells, at).1).collect();
         assert_eq!(words[0], "41 sessions, 1 source");
         assert_eq!(words[1], "17 secrets masked");
         assert_eq!(words[2], "29 tasks");
-        assert_eq!(words[4], "1 edit kept of 2");
-        assert_eq!(words[5], "0.500 → 0.750 n = 4");
+        assert_eq!(words[4], "2 edits proposed");
+        assert_eq!(words[5], "1 edit kept of 2");
+        assert_eq!(words[6], "0.500 → 0.750 n = 4");
     }
 
     #[test]
@@ -233,11 +245,24 @@ mod tests {
     }
 
     #[test]
+    fn a_night_that_asks_for_edits_reflects() {
+        let mut night = detail(NightStatus::Running);
+        night.night.progress.stage = NightStage::Reflect;
+        night.night.progress.doing = "looking for edits of the skill".into();
+        let cells = cells(&night);
+        let current: Vec<_> =
+            cells.iter().filter(|cell| cell.reached == Reached::Running).collect();
+        assert_eq!((current.len(), current[0].name), (1, "Reflect"));
+        assert_eq!(told(&cells, 4).1, " looking for edits of the skill");
+        assert_eq!((cells[3].reached, cells[5].reached), (Reached::Done, Reached::Waiting));
+    }
+
+    #[test]
     fn a_night_that_failed_shows_where_and_what_it_never_came_to() {
         let mut night = detail(NightStatus::Failed);
         night.night.progress.stage = NightStage::Mine;
         let cells = cells(&night);
         assert_eq!((cells[0].reached, cells[2].reached), (Reached::Done, Reached::Ended));
-        assert_eq!(told(&cells, 5), (Reached::Never, " not reached".to_owned()));
+        assert_eq!(told(&cells, 6), (Reached::Never, " not reached".to_owned()));
     }
 }

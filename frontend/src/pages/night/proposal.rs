@@ -15,7 +15,7 @@ use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::NightProposal;
 use skillopt_domain::diff::{Diff, diff};
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 
 #[component]
 pub(super) fn Proposals(night: NightState) -> impl IntoView {
@@ -105,6 +105,7 @@ fn proposed(night: NightState, proposal: &NightProposal, is_choice: bool) -> Any
                 {dynamic(change_now)}
             </div>
             {edits(night, proposal)}
+            {guidance_list(proposal.guidance.as_ref())}
         </article>
     }
     .into_any()
@@ -275,6 +276,30 @@ pub(super) fn edit_item(edit: &EditRecord) -> AnyView {
         <li class="night-edits__item">
             <p><span class="badge">{op_word(edit.op)}</span>" "<span class="muted small">{target_word(edit.target)}</span></p>
             {edit_body(edit)}
+        </li>
+    }
+    .into_any()
+}
+
+/// Guidance of the slow update, which is counted with no edits; nothing without any.
+pub(super) fn guidance_list(guidance: Option<&GuidanceRecord>) -> AnyView {
+    let items = guidance.map(guidance_item).into_iter().collect_any();
+    edit_list("Guidance of the slow update", None, items)
+}
+
+fn guidance_item(guidance: &GuidanceRecord) -> AnyView {
+    let end = if guidance.accepted { "part of the change" } else { "not kept" };
+    let before = Some(&guidance.before).filter(|before| !before.is_empty()).map(|before| {
+        view! { <p class="small second">"in place of "<code>{before.clone()}</code></p> }.into_any()
+    });
+    view! {
+        <li class="night-edits__item">
+            <p>
+                <span class="badge">"guidance"</span>" "
+                <span class="muted small">{target_word(guidance.target)}", "{end}</span>
+            </p>
+            {before}
+            <pre class="night-edits__text">{guidance.content.clone()}</pre>
         </li>
     }
     .into_any()

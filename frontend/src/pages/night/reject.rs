@@ -1,4 +1,5 @@
-//! Turning a proposal down. A reason is asked for: it stands with the night, and later nights are told which edits it was.
+//! Turning a proposal down. A reason is asked for: it stands with the night, and later nights are told which edits it was,
+//! and why.
 
 use super::state::{Deciding, NightState};
 use crate::api;
@@ -61,7 +62,7 @@ fn Reason(night: NightState, is_asked: RwSignal<bool>) -> impl IntoView {
                 class="input" id="night-reason" rows="3" required=true node_ref=field
                 aria-describedby="night-reason-help" prop:value=move || reason.get() on:input=handler(typed)
             ></textarea>
-            <p class="field__help" id="night-reason-help">"Needed. No live file changes."</p>
+            <p class="field__help" id="night-reason-help">"Needed. Later nights tell it to the optimizer. No live file changes."</p>
             <div class="row" data-gap="tight">
                 <button class="button" data-variant="danger" type="submit" disabled=move || cannot()>"Reject"</button>
                 <button class="button" type="button" on:click=handler(move |_| is_asked.set(false))>"Back"</button>

@@ -1,6 +1,6 @@
 //! What else a night tells: skill by skill, edits that did not make it, and what was harvested.
 
-use super::proposal::{edit_item, edit_list};
+use super::proposal::{edit_item, edit_list, guidance_list};
 use super::state::NightState;
 use super::words::group_look;
 use crate::components::dynamic::{CollectAny, dynamic, nothing};
@@ -11,7 +11,7 @@ use crate::components::status::Status;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::api::NightDetail;
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 use skillopt_domain::night::report::SkillGroupReport;
 
 /// A line for each skill, when the night treated several.
@@ -81,6 +81,7 @@ struct Others {
     kept: Vec<EditRecord>,
     rejected: Vec<EditRecord>,
     unmatched: Vec<EditRecord>,
+    guidance: Option<GuidanceRecord>,
 }
 
 impl Others {
@@ -91,6 +92,7 @@ impl Others {
             kept: if is_shown { Vec::new() } else { report.edits.clone() },
             rejected: report.rejected_edits.clone(),
             unmatched: report.unmatched_edits.clone(),
+            guidance: report.guidance.clone().filter(|one| !is_shown || !one.accepted),
         }
     }
 }
@@ -116,6 +118,7 @@ pub(super) fn OtherEdits(night: NightState) -> impl IntoView {
                     {list("Passed, but nothing of this night is kept", &others.kept)}
                     {list("Rejected by the gate", &others.rejected)}
                     {list("Matched nothing", &others.unmatched)}
+                    {guidance_list(others.guidance.as_ref())}
                 </div>
             </section>
         }
@@ -145,7 +148,10 @@ pub(super) fn Sources(night: NightState) -> impl IntoView {
 mod tests {
     use super::*;
     use crate::pages::night::words::tests::{detail, report};
+    use skillopt_domain::api::NightProposal;
     use skillopt_domain::night::NightStatus;
+    use skillopt_domain::night::edit::Target;
+    use skillopt_domain::night::report::SleepReport;
 
     #[test]
     fn a_dry_run_shows_the_edits_that_it_does_not_keep() {
@@ -154,5 +160,32 @@ mod tests {
         night.report = Some(report());
         let others = Others::of(&night);
         assert_eq!((others.kept.len(), others.rejected.len()), (1, 1));
+    }
+
+    #[test]
+    fn guidance_stands_here_unless_it_is_part_of_a_document_above() {
+        let mut night = detail(NightStatus::Rehearsed);
+        let guidance = |accepted| GuidanceRecord {
+            target: Target::Skill,
+            content: "Keep it short.".into(),
+            before: String::new(),
+            accepted,
+        };
+        night.report = Some(SleepReport { guidance: Some(guidance(true)), ..report() });
+        assert!(Others::of(&night).guidance.is_some(), "a dry run keeps no document");
+        night.proposals = vec![NightProposal {
+            key: "skill".into(),
+            live_path: String::new(),
+            before: String::new(),
+            after: String::new(),
+            edits: Vec::new(),
+            guidance: Some(guidance(true)),
+            risks: Vec::new(),
+            needs: Vec::new(),
+            whole: String::new(),
+        }];
+        assert_eq!(Others::of(&night).guidance, None);
+        night.report = Some(SleepReport { guidance: Some(guidance(false)), ..report() });
+        assert!(Others::of(&night).guidance.is_some(), "what lost is in no document");
     }
 }

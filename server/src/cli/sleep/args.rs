@@ -66,7 +66,8 @@ impl SleepCommand {
     }
 }
 
-/// Where a night looks and what it works with. Every command takes them all.
+/// Where a night looks and what it works with. Every command takes them all; experiments refuse those that they do not
+/// look at.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CommonArgs {
     /// The project; the working directory when left out.

@@ -2,17 +2,20 @@
 //! folders, transfer and sweeps stand beside.
 
 mod bench;
+mod flags;
 mod sweep;
 mod told;
 
 use super::args::{CommonArgs, ExperimentArgs, ExperimentCommand, GateArg, PersonaArg};
 use super::forecast::calls_line;
+use super::night::tell_progress;
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
 use crate::cli::stop::Stop;
 use crate::config::{Environment, cfg_options};
 use crate::sleep::{Lab, LabError, key};
+use flags::{GivenTo, check_flags};
 use serde_json::{Value, json};
 use skillopt_sleep::backend::BackendError;
 use skillopt_sleep::config::Override;
@@ -23,6 +26,7 @@ use skillopt_sleep::experiment::{
 use skillopt_sleep::night::night_options;
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use told::{night_line, score, spend_json, spend_line};
 
 pub(super) async fn run(
@@ -34,7 +38,8 @@ pub(super) async fn run(
         Some(ExperimentCommand::Sweep(args)) => sweep::run(args, machine, output).await,
         Some(ExperimentCommand::Scorecard(args)) => sweep::show(args, output),
         None => {
-            let lab = match lab(&args.common, keys(args), machine) {
+            let checked = check_flags(&args.common, GivenTo::Experiment);
+            let lab = match checked.and_then(|()| lab(&args.common, keys(args), machine)) {
                 Ok(lab) => lab,
                 Err(refused) => return Ok(refused.tell(output, args.common.json)),
             };
@@ -101,8 +106,9 @@ fn lab(
     Lab::new(order, cfg_options, machine).map_err(|err| bad(err.to_string()))
 }
 
-/// Does the work until it is over, or a person ends it. Calls in flight have some time to be answered and kept.
-async fn stoppable<T>(lab: &Lab, work: impl Future<Output = T>) -> T {
+/// Does the work until it is over, or a person ends it, and tells how it goes where that is wanted. Calls in flight have
+/// some time to be answered and kept.
+async fn stoppable<T>(lab: &Lab, output: &Output, work: impl Future<Output = T>) -> T {
     let stop =
         Stop::watch("ending the experiment; what is paid for is kept (once more: stop at once)");
     let stopping = async {
@@ -112,9 +118,18 @@ async fn stoppable<T>(lab: &Lab, work: impl Future<Output = T>) -> T {
         }
         std::future::pending::<std::convert::Infallible>().await
     };
+    let over = CancellationToken::new();
+    let counts = lab.watch().subscribe();
+    let telling = tell_progress(lab.setup().config.progress, counts, output, &over);
+    let working = async {
+        let done = work.await;
+        over.cancel();
+        done
+    };
+    let told = async { tokio::join!(working, telling).0 };
     // Dropping the work is safe: it holds nothing but what the ledger knows already.
     tokio::select! {
-        done = work => done,
+        done = told => done,
         never = stopping => match never {},
         never = lab.ctx().abort_after_grace() => match never {},
     }
@@ -178,7 +193,7 @@ async fn prove(args: &ExperimentArgs, lab: &Lab, output: &Output) -> anyhow::Res
     }
     let proof =
         prove_improvement(&options, Arc::clone(&bed.backend), bed.evidence, bed.events, lab.ctx());
-    let report = match stoppable(lab, proof).await {
+    let report = match stoppable(lab, output, proof).await {
         Ok(report) => report,
         Err(err) => return Ok(failed(output, is_json, &err, lab)),
     };

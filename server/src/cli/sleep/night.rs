@@ -12,9 +12,10 @@ use crate::host::Hosting;
 use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights, handoff};
 use serde_json::json;
 use skillopt_domain::night::NightProgress;
-use skillopt_sleep::night::{NightFailure, Watch};
+use skillopt_sleep::night::NightFailure;
 use skillopt_store::BeginNightError;
 use std::path::Path;
+use tokio::sync::watch::Receiver;
 use tokio_util::sync::CancellationToken;
 
 /// Who began it, until there are users.
@@ -88,7 +89,7 @@ async fn work(
             () = over.cancelled() => {}
         }
     };
-    let telling = tell_progress(setup.config.progress, &watch, output, &over);
+    let telling = tell_progress(setup.config.progress, watch.subscribe(), output, &over);
     let (done, (), ()) = tokio::join!(work, stopping, telling);
     let result = match done {
         Ok(result) => result,
@@ -106,19 +107,29 @@ async fn work(
     Ok(Exit::Done)
 }
 
-/// A line on standard error for each new thing that the night does.
-async fn tell_progress(is_wanted: bool, watch: &Watch, output: &Output, over: &CancellationToken) {
+/// A line on standard error for each new thing that a night does, until it is over.
+pub(super) async fn tell_progress(
+    is_wanted: bool,
+    mut counts: Receiver<NightProgress>,
+    output: &Output,
+    over: &CancellationToken,
+) {
     if !is_wanted {
         return;
     }
-    let mut counts = watch.subscribe();
     let mut said = String::new();
-    // A count that is missed is overtaken by the next one.
-    while let Some(Ok(())) = over.run_until_cancelled(counts.changed()).await {
-        let line = progress_line(&counts.borrow_and_update());
-        if line != said {
-            output.note(&line);
-            said = line;
+    loop {
+        // A count that is missed is overtaken by the next one; the last one is told in any case.
+        let goes_on = matches!(over.run_until_cancelled(counts.changed()).await, Some(Ok(())));
+        if goes_on || counts.has_changed().unwrap_or(false) {
+            let line = progress_line(&counts.borrow_and_update());
+            if line != said {
+                output.note(&line);
+                said = line;
+            }
+        }
+        if !goes_on {
+            return;
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cli::output::Output;
 use crate::sleep::NightSetup;
 use serde_json::{Value, json};
-use skillopt_domain::night::edit::EditRecord;
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 use skillopt_sleep::night::NightResult;
 use std::path::Path;
 
@@ -26,6 +26,7 @@ pub(super) fn night_json(result: &NightResult, tasks_file: Option<(&Path, bool)>
         "edits": report.edits,
         "rejected_edits": report.rejected_edits,
         "unmatched_edits": report.unmatched_edits,
+        "guidance": report.guidance,
         "holdout_leaked": report.holdout_leaked,
         "gate_no_regression": report.gate_no_regression,
         "gate_trials": report.gate_trials,
@@ -74,6 +75,7 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
     }
     report.edits.iter().for_each(|edit| output.line(&edit_line("+", edit)));
     report.rejected_edits.iter().for_each(|edit| output.line(&edit_line("-", edit)));
+    report.guidance.iter().for_each(|guidance| output.line(&guidance_line(guidance)));
     if !report.no_edits_reason.is_empty() {
         output.line(&format!("no edits: {}", one_line(&report.no_edits_reason)));
     }
@@ -118,6 +120,12 @@ pub(super) fn edit_line(mark: &str, edit: &EditRecord) -> String {
     format!("{mark} [{target}/{op}] {}", one_line(text))
 }
 
+/// Guidance is no edit of the optimizer's, and says so.
+fn guidance_line(guidance: &GuidanceRecord) -> String {
+    let mark = if guidance.accepted { "+" } else { "-" };
+    format!("{mark} [{}/guidance] {}", word(&json!(guidance.target)), one_line(&guidance.content))
+}
+
 /// A line of strangers as it stands, tabs too: what moves a cursor is left out.
 pub(super) fn plain(line: &str) -> String {
     line.chars().filter(|c| *c == '\t' || !c.is_control()).collect()
@@ -130,7 +138,21 @@ pub(super) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, plain};
+    use super::{guidance_line, one_line, plain};
+    use skillopt_domain::night::edit::{GuidanceRecord, Target};
+
+    #[test]
+    fn guidance_stands_on_a_line_that_tells_it_from_edits() {
+        let mut guidance = GuidanceRecord {
+            target: Target::Skill,
+            content: "Keep it\nshort.".into(),
+            before: String::new(),
+            accepted: true,
+        };
+        assert_eq!(guidance_line(&guidance), "+ [skill/guidance] Keep it short.");
+        guidance.accepted = false;
+        assert!(guidance_line(&guidance).starts_with("- "));
+    }
 
     #[test]
     fn text_of_strangers_moves_no_cursor() {

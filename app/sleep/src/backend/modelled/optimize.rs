@@ -2,14 +2,14 @@
 
 use super::{Modelled, Question};
 use crate::backend::{
-    AnswerEnd, BackendError, ContrastPair, Material, Proposed, Reflection, Said, Shown, SleepRole,
-    SlowQuestion,
+    AnswerEnd, BackendError, ContrastPair, LostEdit, Material, Proposed, Reflection, Said, Shown,
+    SleepRole, SlowQuestion,
 };
 use crate::prompts::{CONTRAST, PromptSpec, REFLECT, Rendered, SLOW_UPDATE};
 use crate::reflect::reading::{ReadEdits, read_edits};
 use crate::task::TaskRecord;
 use serde_json::Value;
-use skillopt_domain::night::edit::{EditRecord, Target};
+use skillopt_domain::night::edit::Target;
 use skillopt_engine::ports::Purpose;
 use skillopt_engine::prompts::{barred, one_line};
 use skillopt_engine::reply::parse_object;
@@ -119,11 +119,15 @@ fn listed(items: &[String]) -> String {
     items.iter().map(|item| format!("- {}\n", one_line(item))).collect()
 }
 
-fn rejected(edits: &[EditRecord]) -> String {
+fn rejected(lost: &[LostEdit]) -> String {
     let mut text = String::new();
-    for edit in edits {
+    for LostEdit { edit, reason } in lost {
         let what = if edit.content.is_empty() { &edit.anchor } else { &edit.content };
         let _ = writeln!(text, "- {:?} for the {}: {}", edit.op, word(edit.target), one_line(what));
+        if !reason.is_empty() {
+            let why = barred(&one_line(reason));
+            let _ = writeln!(text, "  A person turned it down and gave this reason:\n{why}");
+        }
     }
     match text.is_empty() {
         true => text,

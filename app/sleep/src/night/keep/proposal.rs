@@ -1,10 +1,12 @@
 //! What a night lays aside: documents, report, diagnostics, tasks, and what earlier nights laid aside of edits that lost.
 
 use crate::adopt::Decisions;
+use crate::backend::LostEdit;
 use crate::config::Config;
 use crate::night::work::Decided;
 use crate::night::{NightPlan, is_gated};
-use crate::redact::redact_json;
+use crate::redact::{redact, redact_json};
+use crate::reflect::cut;
 use crate::report::{ReportHeading, report_md};
 use crate::stage::{Night, Pinned, Proposal, ProposedDoc, Published, Role};
 use crate::task::TaskRecord;
@@ -15,30 +17,33 @@ use std::path::Path;
 
 /// Nights whose rejected edits the optimizer is shown.
 const NIGHTS_OF_REJECTIONS: usize = 5;
+/// How much of a person's reason the optimizer is shown.
+const REASON_CHARS: usize = 300;
 
 /// Edits that lost in the last nights of the project, or that a person turned down, the oldest first.
-pub(in crate::night) fn rejected_before(project: &Path) -> Vec<EditRecord> {
+pub(in crate::night) fn rejected_before(project: &Path) -> Vec<LostEdit> {
     let nights = crate::stage::nights(project).unwrap_or_default();
     let lost = nights.into_iter().take(NIGHTS_OF_REJECTIONS).filter_map(lost_of);
-    let mut edits: Vec<Vec<EditRecord>> = lost.collect();
+    let mut edits: Vec<Vec<LostEdit>> = lost.collect();
     edits.reverse();
     edits.concat()
 }
 
-fn lost_of(night: Night) -> Option<Vec<EditRecord>> {
-    let mut report = night.report?;
+fn lost_of(night: Night) -> Option<Vec<LostEdit>> {
+    let report = night.report?;
     // What cannot be read was decided by nobody.
     let decisions = Decisions::read(&night.dir).unwrap_or_default();
-    let is_turned_down = |edit: &EditRecord| {
+    let turned_down = |edit: EditRecord| {
         let role = match edit.target {
             Target::Skill => Role::ManagedSkill,
             Target::Memory => Role::Memory,
         };
-        decisions.rejection(&role).is_some()
+        // A person may type a secret as well, and whatever is shown leaves this machine.
+        let reason = cut(&redact(&decisions.rejection(&role)?.reason).text, REASON_CHARS);
+        Some(LostEdit { edit, reason })
     };
-    report.edits.retain(is_turned_down);
-    report.rejected_edits.append(&mut report.edits);
-    Some(report.rejected_edits)
+    let by_gate = report.rejected_edits.into_iter().map(LostEdit::from);
+    Some(by_gate.chain(report.edits.into_iter().filter_map(turned_down)).collect())
 }
 
 /// `report` has no secrets in it.

@@ -51,6 +51,27 @@ async fn secrets_in_words_of_models_are_masked_in_reports_and_documents_stay_as_
 }
 
 #[tokio::test]
+async fn the_reason_of_a_rejection_is_told_to_the_next_night_cut_and_without_secrets() {
+    let world = World::new().given(letters());
+    let first = world.run(world.models(&willing())).await.unwrap();
+    let reason = format!("Nobody writes so, says {SECRET}.\n{}", "no ".repeat(400));
+    crate::adopt::reject(&first.staging.unwrap(), &[], &reason, "ann", world.clock.now_ms())
+        .unwrap();
+    let voice = willing();
+    world.run(world.models(&voice)).await.unwrap();
+    let seen = voice.seen.lock().unwrap().clone();
+    let said: Vec<String> = seen
+        .iter()
+        .filter(|request| request.purpose == Purpose::Reflect)
+        .flat_map(|request| request.messages.iter().map(|message| message.content.clone()))
+        .collect();
+    let said = said.join("\n");
+    assert!(said.contains(&format!("- Add for the skill: {RULE}")), "{said}");
+    assert!(said.contains("| Nobody writes so, says [REDACTED"), "{said}");
+    assert!(!said.contains(SECRET) && said.matches("no no").count() < 100, "{said}");
+}
+
+#[tokio::test]
 async fn secrets_that_the_miner_writes_are_not_remembered() {
     let world = World::new().with("max_tasks_per_night", json!(1));
     world.session("one", &["Write a letter to Ann"]);

@@ -74,7 +74,7 @@ pub(super) async fn run(
     }
     let mut changes = Vec::new();
     for (folder, options) in &planned {
-        let ran = match stoppable(lab, beds.run(folder, options)).await {
+        let ran = match stoppable(lab, output, beds.run(folder, options)).await {
             Ok(ran) => ran,
             Err(err) => return Ok(failed(output, is_json, &err, lab)),
         };

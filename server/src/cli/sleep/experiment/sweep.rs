@@ -1,11 +1,12 @@
 //! `sleep experiment sweep` and `scorecard`: the experiments of a plan, a row each, in a folder that the next sweep goes
 //! on from.
 
+use super::flags::{GivenTo, check_flags};
 use super::told::{spend_json, spend_line, tested};
 use super::{Refused, failed, gate_keys, lab, limit, stoppable};
 use crate::cli::Exit;
 use crate::cli::output::Output;
-use crate::cli::sleep::args::{CommonArgs, GateArg, ScorecardArgs, SweepArgs};
+use crate::cli::sleep::args::{GateArg, ScorecardArgs, SweepArgs};
 use crate::cli::sleep::refuse;
 use crate::cli::sleep::report::one_line;
 use crate::config::Environment;
@@ -16,9 +17,9 @@ use serde_json::json;
 use skillopt_sleep::adopt::live_file::{Mode, replace};
 use skillopt_sleep::config::Override;
 use skillopt_sleep::experiment::{
-    Bed, BenchFolder, BenchLimits, GateWord, SweepError, SweepHost, SweepKeys, SweepOrder,
-    SweepPlan, SweepRow, SweepStep, Who, n_experiments, read_benches, read_rows, run_sweep,
-    scorecard, write_rows,
+    Bed, BenchFolder, BenchLimits, GateWord, RowStatus, SweepError, SweepHost, SweepKeys,
+    SweepOrder, SweepPlan, SweepRow, SweepStep, Who, n_experiments, read_benches, read_rows,
+    run_sweep, scorecard, write_rows,
 };
 use skillopt_sleep::lock::{Lock, LockError};
 use skillopt_sleep::night::night_options;
@@ -67,13 +68,14 @@ fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<BenchFolder>), Refused> {
     let path = &args.plan;
     let bad =
         |why: String| Refused { word: "bad_plan", message: format!("{}: {why}", path.display()) };
-    if let Some(flag) = foreign_flag(&args.common) {
-        let message = format!("{flag}: who works in a sweep stands in the cells of its plan");
-        return Err(Refused { word: "bad_config", message });
-    }
+    check_flags(&args.common, GivenTo::Sweep)?;
     let text =
         std::fs::read_to_string(path).map_err(|err| bad(format!("it cannot be read: {err}")))?;
     let plan = SweepPlan::parse(&text).map_err(|err| bad(err.to_string()))?;
+    if args.common.edit_budget > 0 && plan.common.edit_budget.is_some() {
+        let message = "--edit-budget: the plan has an edit_budget, which counts; leave one out";
+        return Err(Refused { word: "bad_config", message: message.to_owned() });
+    }
     let SweepKeys { limit_replay, limit_holdout, .. } = plan.common;
     let limits = BenchLimits {
         replay: limit_replay.and_then(limit),
@@ -83,15 +85,6 @@ fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<BenchFolder>), Refused> {
     let folders =
         read_benches(&root, &plan.seeds(), limits).map_err(|err| bad(format!("bench: {err}")))?;
     Ok((plan, folders))
-}
-
-/// A flag that a sweep would not look at.
-fn foreign_flag(common: &CommonArgs) -> Option<&'static str> {
-    match (&common.backend, &common.model) {
-        (Some(_), _) => Some("--backend"),
-        (None, Some(_)) => Some("--model"),
-        (None, None) => None,
-    }
 }
 
 /// What all cells have in common, as keys of the config of nights.
@@ -131,15 +124,18 @@ async fn work(
         at: AtomicUsize::new(0),
         n_known: AtomicUsize::new(0),
     };
-    let rows = match stoppable(lab, run_sweep(&order, known, &desk)).await {
+    let rows = match stoppable(lab, output, run_sweep(&order, known, &desk)).await {
         Ok(rows) => rows,
-        Err(SweepError::Night(err)) => return Ok(failed(output, is_json, &err, lab)),
+        Err(SweepError::Night { error, rows }) => {
+            let card = keep_card(&args.out, &rows)?;
+            if !is_json {
+                output.line(card.trim_end());
+            }
+            return Ok(failed(output, is_json, &error, lab));
+        }
         Err(err @ SweepError::Rows(_)) => return Err(err.into()),
     };
-    let card = scorecard(&rows);
-    let path = args.out.join(CARD);
-    replace(&path, card.as_bytes(), Mode::New)
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    let card = keep_card(&args.out, &rows)?;
     let n_failed = rows.iter().filter(|row| !row.is_done()).count();
     if is_json {
         let told = json!({
@@ -159,6 +155,15 @@ async fn work(
         "FAIL: {n_failed} of {n_cells} experiments failed; run the same again to try them once more"
     ));
     Ok(Exit::Failed)
+}
+
+/// Keeps the rows as a table, and gives it.
+fn keep_card(out: &Path, rows: &[SweepRow]) -> anyhow::Result<String> {
+    let card = scorecard(rows);
+    let path = out.join(CARD);
+    replace(&path, card.as_bytes(), Mode::New)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(card)
 }
 
 /// `None` when there are no rows yet.
@@ -212,7 +217,10 @@ impl SweepHost for Desk<'_> {
             SweepStep::Ended(row) if row.is_done() => {
                 format!("[sweep]   held-out {} -> {}", tested(row.before), tested(row.after))
             }
-            SweepStep::Ended(row) => format!("[sweep]   failed: {}", one_line(&row.error)),
+            SweepStep::Ended(row) => {
+                let word = if row.status == RowStatus::Stopped { "stopped" } else { "failed" };
+                format!("[sweep]   {word}: {}", one_line(&row.error))
+            }
         };
         if let Some(output) = self.output {
             output.note(&line);
@@ -220,16 +228,24 @@ impl SweepHost for Desk<'_> {
     }
 }
 
+fn n_of(rows: &[SweepRow], status: RowStatus) -> usize {
+    rows.iter().filter(|row| row.status == status).count()
+}
+
 /// The rows of a sweep as a table.
 pub(super) fn show(args: &ScorecardArgs, output: &Output) -> anyhow::Result<Exit> {
     let is_json = args.common.json;
+    if let Err(refused) = check_flags(&args.common, GivenTo::Scorecard) {
+        return Ok(refused.tell(output, is_json));
+    }
     let Some(rows) = rows_of(&args.dir.join(ROWS))? else {
         let message = format!("{} holds no sweep: expected {ROWS} in it", args.dir.display());
         return Ok(refuse(output, is_json, "no_sweep", &message));
     };
     if is_json {
         let told = json!({
-            "n_rows": rows.len(), "n_failed": rows.iter().filter(|row| !row.is_done()).count(),
+            "n_rows": rows.len(), "n_failed": n_of(&rows, RowStatus::Failed),
+            "n_stopped": n_of(&rows, RowStatus::Stopped),
             "simulated": rows.iter().any(|row| row.simulated), "rows": rows,
         });
         output.line(&told.to_string());
