@@ -278,12 +278,12 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
     let systemctl = bin.join("systemctl");
     std::fs::write(&systemctl, format!("#!/bin/sh\necho \"$*\" >> '{}'\n", asked.display()))?;
     std::fs::set_permissions(&systemctl, std::fs::Permissions::from_mode(0o755))?;
-    let run = |words: &[&str]| -> anyhow::Result<()> {
+    let run = |words: &[&str]| -> anyhow::Result<String> {
         let mut command = house.command(words);
         command.env("PATH", &bin).env("XDG_CONFIG_HOME", &configs);
         let said: Said = command.output().context("running skillopt")?.into();
         ensure!(said.code == 0, "{words:?}: {} {}", said.out, said.err);
-        Ok(())
+        Ok(said.err)
     };
     let units = || -> anyhow::Result<Vec<String>> {
         let entries = std::fs::read_dir(configs.join("systemd/user"))?;
@@ -293,17 +293,26 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
         names.sort();
         Ok(names)
     };
-    run(&["schedule", "--with", "systemd", "--hour", "3", "--minute", "17"])?;
+    let err = run(&["schedule", "--with", "systemd", "--hour", "3", "--minute", "17"])?;
+    ensure!(!err.contains("warning"), "one clock is enough: {err}");
     let names = units()?;
     let [service, timer] = names.as_slice() else { anyhow::bail!("two units: {names:?}") };
     ensure!(service.ends_with(".service") && timer.ends_with(".timer"), "{names:?}");
     let text = std::fs::read_to_string(configs.join("systemd/user").join(timer))?;
     ensure!(text.contains("OnCalendar=*-*-* 03:17:00"), "{text}");
     ensure!(!house.home().join(".config").exists(), "the other place stays as it was");
+    // Either way round, two clocks are told.
+    for with in [["--with", "server"], ["--with", "systemd"]] {
+        let err = run(&[&["schedule"][..], &with[..]].concat())?;
+        ensure!(err.contains("more than once a day, by systemd and by `skillopt serve`"), "{err}");
+    }
+    run(&["unschedule", "--with", "server"])?;
     run(&["unschedule", "--with", "systemd"])?;
     assert_eq!(units()?, Vec::<String>::new());
     let asked = std::fs::read_to_string(&asked)?;
     let wanted = [
+        "--user daemon-reload".to_owned(),
+        format!("--user enable --now {timer}"),
         "--user daemon-reload".to_owned(),
         format!("--user enable --now {timer}"),
         format!("--user disable --now {timer}"),
