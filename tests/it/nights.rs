@@ -467,19 +467,7 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
 fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;
-    let words = ["run", "--backend", "handoff", "--lookback-hours", "0", "--json"];
-    let mut rounds = 0;
-    let night = loop {
-        let said = house.sleep(&words)?;
-        if said.code == 0 {
-            break serde_json::from_str::<Value>(&said.out)?;
-        }
-        assert_eq!(said.code, 3, "{} {}", said.out, said.err);
-        rounds += 1;
-        ensure!(rounds < 12, "it goes on for ever: {}", said.out);
-        answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
-    };
-    ensure!(rounds > 1, "mining, replay and reflection are rounds of their own");
+    let night = answered_night(&house, "run", ".skillopt-sleep-handoff")?;
     assert_eq!(night["accepted"], true, "{night}");
     let staged = std::fs::read_dir(house.project().join(".skillopt-sleep/staging"))?
         .filter_map(Result::ok)
@@ -487,6 +475,35 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
         .count();
     assert_eq!(staged, 1, "f16: rounds leave no folders behind");
     Ok(())
+}
+
+#[test]
+fn a_handoff_of_a_dry_run_is_put_aside_and_leaves_nothing_for_the_night() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    answered_night(&house, "dry-run", ".skillopt-sleep-handoff.dry")?;
+    let entries = std::fs::read_dir(house.project())?.filter_map(Result::ok);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = names.filter(|name| name.contains("handoff")).collect();
+    assert_eq!(left, [".skillopt-sleep-handoff.dry.night1.done"]);
+    Ok(())
+}
+
+/// Answers a night round by round.
+fn answered_night(house: &House, verb: &str, folder: &str) -> anyhow::Result<Value> {
+    let words = [verb, "--backend", "handoff", "--lookback-hours", "0", "--json"];
+    let mut rounds = 0;
+    loop {
+        let said = house.sleep(&words)?;
+        if said.code == 0 {
+            ensure!(rounds > 1, "mining, replay and reflection are rounds of their own");
+            return Ok(serde_json::from_str(&said.out)?);
+        }
+        assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+        rounds += 1;
+        ensure!(rounds < 12, "it goes on for ever: {}", said.out);
+        answer_all(&house.project().join(folder))?;
+    }
 }
 
 /// Answers every pending prompt as the scripted server would.

@@ -4,7 +4,7 @@ use super::beside;
 use super::decide::note_adoptions;
 use super::find::split_choice;
 use super::foresee::foresee;
-use super::models::answerers;
+use super::models::{answerers, handoff_of_night};
 use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
 use super::queue::keep;
 use super::view::sources_json;
@@ -17,7 +17,7 @@ use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_sleep::backend::BackendError;
 use skillopt_sleep::consolidate::NightError;
-use skillopt_sleep::handoff::{Handoff, HandoffError};
+use skillopt_sleep::handoff::{Handoff, HandoffError, Rounds};
 use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
     Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
@@ -81,7 +81,8 @@ pub(crate) struct BegunNight {
     answerers: Answerers,
     control: RunControl,
     ctx: RunCtx,
-    handoff: Option<Handoff>,
+    /// The files through which a person answers.
+    pub(crate) handoff: Option<Handoff>,
     pub(crate) given: Option<LoadedTasks>,
 }
 
@@ -138,9 +139,10 @@ impl Nights {
         let now_ms = self.hosting.clock().now_ms();
         let (asked, env) = (command.clone(), self.hosting.environment().clone());
         let read = beside(move || read(asked, &env, now_ms)).await?;
-        let Read { order, setup, given, tasks, forecast } = read;
+        let Read { order, setup, given, tasks, forecast, handoff } = read;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
-        let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
+        let options = (command.cfg_options.as_slice(), fresh);
+        let answerers = answerers(&self.hosting, &setup, handoff.as_ref(), options)
             .await
             .map_err(NightRunError::Models)?;
         let plan = NightPlan {
@@ -214,7 +216,7 @@ impl Nights {
         }
         self.keep_for_lists(&id).await;
         if let Ok(result) = &done {
-            self.after(result, handoff.as_ref().filter(|_| !plan.is_dry), &plan.actor).await;
+            self.after(result, handoff.as_ref(), &plan.actor).await;
         }
         done
     }
@@ -354,12 +356,14 @@ struct Read {
     given: Option<LoadedTasks>,
     tasks: TaskSource,
     forecast: NightForecast,
+    handoff: Option<Handoff>,
 }
 
 /// Reads config, prompts and tasks. Blocks. The skill that a file of tasks is for counts when no flag names one.
 fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, NightRunError> {
-    let NightCommand { mut order, tasks_file, .. } = command;
+    let NightCommand { mut order, tasks_file, is_dry, .. } = command;
     let mut setup = NightSetup::read(&order, env)?;
+    let handoff = handoff_of_night(&setup, Rounds::of(is_dry));
     let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
     let target = given.as_ref().map_or("", |given| given.file.target_skill_path.as_str());
     if !target.is_empty() && !order.sets("target_skill_path") {
@@ -371,7 +375,7 @@ fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, N
         None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
     };
     let forecast = foresee(&setup.config, given.as_ref().map(|given| given.file.tasks.as_slice()));
-    Ok(Read { order, setup, given, tasks, forecast })
+    Ok(Read { order, setup, given, tasks, forecast, handoff })
 }
 
 /// Tasks that a person reviewed. Without that no model may see them.
