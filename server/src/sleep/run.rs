@@ -20,9 +20,11 @@ use skillopt_sleep::consolidate::NightError;
 use skillopt_sleep::handoff::{Handoff, HandoffError, Rounds};
 use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
-    Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
+    Answerers, NightFailure, NightPlan, NightResult, TASKS_CHANGED, TaskSource, Watch,
+    have_changed, run_night, tasks_begun_with,
 };
 use skillopt_sleep::redact::redact;
+use skillopt_sleep::task::TaskRecord;
 use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError, read_tasks_file};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
 use std::path::{Path, PathBuf};
@@ -180,7 +182,7 @@ impl Nights {
         night: BegunNight,
         cancel: &CancellationToken,
     ) -> Result<NightResult, NightRunError> {
-        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, .. } = night;
+        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, given, .. } = night;
         let clock = self.hosting.clock();
         let over = CancellationToken::new();
         let pulse = Pulse::default();
@@ -203,7 +205,8 @@ impl Nights {
         let (done, (), ()) = tokio::join!(work, beat, stopping);
         let done = end_round(handoff.as_ref(), told(done, &pulse));
         let owner = self.hosting.owner().to_owned();
-        let end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
+        let mut end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
+        tell_change(&mut end, given.as_ref());
         // The row comes first: whatever fails behind it, the night is not left at work for ever.
         match self.hosting.store().end_night(&id, &end).await {
             Ok(true) => {}
@@ -364,7 +367,10 @@ fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, N
     let NightCommand { mut order, tasks_file, is_dry, .. } = command;
     let mut setup = NightSetup::read(&order, env)?;
     let handoff = handoff_of_night(&setup, Rounds::of(is_dry));
-    let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
+    let begun = handoff.as_ref().filter(|_| tasks_file.is_some()).map(tasks_begun_with);
+    let begun = begun.transpose()?.flatten();
+    let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path, begun.as_deref()));
+    let given = given.transpose()?;
     let target = given.as_ref().map_or("", |given| given.file.target_skill_path.as_str());
     if !target.is_empty() && !order.sets("target_skill_path") {
         order.keys.push(key("the file of tasks", "target_skill_path", target));
@@ -374,18 +380,35 @@ fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, N
         Some(given) => TaskSource::Given(given.file.tasks.clone()),
         None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
     };
-    let forecast = foresee(&setup.config, given.as_ref().map(|given| given.file.tasks.as_slice()));
+    let known = begun.as_deref().or(given.as_ref().map(|given| given.file.tasks.as_slice()));
+    let forecast = foresee(&setup.config, known);
     Ok(Read { order, setup, given, tasks, forecast, handoff })
 }
 
-/// Tasks that a person reviewed. Without that no model may see them.
-fn given_tasks(setup: &NightSetup, path: &Path) -> Result<LoadedTasks, NightRunError> {
+/// Tasks that a person reviewed. Without that no model may see them. `begun` are those of the night that goes on.
+fn given_tasks(
+    setup: &NightSetup,
+    path: &Path,
+    begun: Option<&[TaskRecord]>,
+) -> Result<LoadedTasks, NightRunError> {
     let choice = split_choice(setup).map_err(|err| NightFailure::Config(err.to_string()))?;
-    let loaded = read_tasks_file(path, choice)?;
+    let mut loaded = read_tasks_file(path, choice)?;
     if !loaded.file.reviewed && setup.config.spends() {
         return Err(NightRunError::NotReviewed(path.to_owned()));
     }
+    if begun.is_some_and(|begun| have_changed(begun, &loaded.file.tasks)) {
+        loaded.warnings.push(TASKS_CHANGED.to_owned());
+    }
     Ok(loaded)
+}
+
+/// A night that waits has no report yet that could tell of its tasks.
+fn tell_change(end: &mut NightEnd, given: Option<&LoadedTasks>) {
+    let has_changed =
+        given.is_some_and(|given| given.warnings.iter().any(|it| it == TASKS_CHANGED));
+    if has_changed && end.transition == NightTransition::AskAnswers {
+        end.detail = format!("{}; {TASKS_CHANGED}", end.detail);
+    }
 }
 
 /// A night that ended because its row was taken away did not end by a person's word.
