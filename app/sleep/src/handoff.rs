@@ -12,7 +12,7 @@ mod tests;
 pub use files::{Asked, Handoff, HandoffError, Pinned, Redact};
 pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
-pub use place::Rounds;
+pub use place::NightKind;
 pub(crate) use place::is_done;
 
 use skillopt_domain::hash::Sha256Hex;

@@ -5,8 +5,8 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key, note,
-    rounds_shown, waiting,
+    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key,
+    kind_shown, note, waiting,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -166,11 +166,11 @@ async fn inbox(state: &AppState, typed: &str) -> ApiResult<Inbox> {
     let project = beside(move || shared.adopter.readable_folder(&typed)).await?;
     let name = project.display().to_string();
     let rows = state.store.nights(Some(&name), MOST_NIGHTS).await?;
-    let (shared, rounds) = (state.clone(), rounds_shown(&rows));
+    let (shared, kind) = (state.clone(), kind_shown(&rows));
     let order = NightOrder { project: Some(project.clone()), ..NightOrder::default() };
     let read = beside(move || {
         let setup = NightSetup::read(&order, shared.hosting.environment())?;
-        ApiResult::Ok(handoff(&setup, rounds))
+        ApiResult::Ok(handoff(&setup, kind))
     });
     Ok(Inbox { handoff: read.await?, project, rows })
 }

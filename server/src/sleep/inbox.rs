@@ -2,7 +2,7 @@
 
 use skillopt_domain::api::{HandoffPage, HandoffPrompt};
 use skillopt_domain::night::NightStatus;
-use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError, Rounds};
+use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError, NightKind};
 use skillopt_store::NightRow;
 
 /// What waits. `rows` are the latest nights of the project, newest first. Blocks.
@@ -42,8 +42,8 @@ pub(crate) fn waiting(rows: &[NightRow]) -> Option<&NightRow> {
 }
 
 /// Whose prompts are shown: those of the night that waits.
-pub(crate) fn rounds_shown(rows: &[NightRow]) -> Rounds {
-    Rounds::of(waiting(rows).is_some_and(|row| row.is_dry))
+pub(crate) fn kind_shown(rows: &[NightRow]) -> NightKind {
+    NightKind::of(waiting(rows).is_some_and(|row| row.is_dry))
 }
 
 fn prompt_item(prompt: AskedPrompt) -> HandoffPrompt {

@@ -10,7 +10,7 @@ use skillopt_engine::ports::Model;
 use skillopt_models::{InTurn, Place as InTurnPlace};
 use skillopt_sleep::backend::SleepModels;
 use skillopt_sleep::config::{BackendName, Config, Environment, RoleBackend};
-use skillopt_sleep::handoff::{Handoff, HandoffModel, Rounds};
+use skillopt_sleep::handoff::{Handoff, HandoffModel, NightKind};
 use skillopt_sleep::night::Answerers;
 use skillopt_sleep::redact::redact;
 use std::path::PathBuf;
@@ -79,15 +79,15 @@ pub(super) async fn models_of(
 }
 
 /// The handoff of a project. Blocks.
-pub(crate) fn handoff(setup: &NightSetup, rounds: Rounds) -> Handoff {
+pub(crate) fn handoff(setup: &NightSetup, kind: NightKind) -> Handoff {
     let Config { invoked_project, env, .. } = &setup.config;
     let redact = Arc::new(|text: &str| redact(text).text);
-    Handoff::of_project(invoked_project, env.handoff_dir.as_deref(), rounds, redact)
+    Handoff::of_project(invoked_project, env.handoff_dir.as_deref(), kind, redact)
 }
 
 /// The handoff of a night that a person answers. Blocks.
-pub(super) fn handoff_of_night(setup: &NightSetup, rounds: Rounds) -> Option<Handoff> {
-    is_handoff(&setup.config).then(|| handoff(setup, rounds))
+pub(super) fn handoff_of_night(setup: &NightSetup, kind: NightKind) -> Option<Handoff> {
+    is_handoff(&setup.config).then(|| handoff(setup, kind))
 }
 
 fn mixed() -> BadConfig {

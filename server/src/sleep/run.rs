@@ -1,15 +1,16 @@
 //! Runs a night: its row in the store, a sign of life each second, and its end, whichever it is.
 
+mod read;
+
 use super::beside;
 use super::decide::note_adoptions;
-use super::find::split_choice;
-use super::foresee::foresee;
-use super::models::{answerers, handoff_of_night};
-use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
+use super::models::answerers;
+use super::order::{NightOrder, NightSetup, OrderError, places};
 use super::queue::keep;
 use super::view::sources_json;
-use crate::config::{BadConfig, Environment};
+use crate::config::BadConfig;
 use crate::host::Hosting;
+use read::{Read, read};
 use skillopt_domain::config::Setting;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::forecast::NightForecast;
@@ -17,17 +18,15 @@ use skillopt_domain::night::{NightProgress, NightTransition};
 use skillopt_engine::ctx::{RunControl, RunCtx};
 use skillopt_sleep::backend::BackendError;
 use skillopt_sleep::consolidate::NightError;
-use skillopt_sleep::handoff::{Handoff, HandoffError, Rounds};
+use skillopt_sleep::handoff::{Handoff, HandoffError};
 use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
-    Answerers, NightFailure, NightPlan, NightResult, TASKS_CHANGED, TaskSource, Watch,
-    have_changed, run_night, tasks_begun_with,
+    Answerers, NightFailure, NightPlan, NightResult, TASKS_CHANGED, Watch, run_night,
 };
 use skillopt_sleep::redact::redact;
-use skillopt_sleep::task::TaskRecord;
-use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError, read_tasks_file};
+use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -350,56 +349,6 @@ impl Pulse {
         }
         now
     }
-}
-
-/// Everything that is read before a night begins.
-struct Read {
-    order: NightOrder,
-    setup: NightSetup,
-    given: Option<LoadedTasks>,
-    tasks: TaskSource,
-    forecast: NightForecast,
-    handoff: Option<Handoff>,
-}
-
-/// Reads config, prompts and tasks. Blocks. The skill that a file of tasks is for counts when no flag names one.
-fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, NightRunError> {
-    let NightCommand { mut order, tasks_file, is_dry, .. } = command;
-    let mut setup = NightSetup::read(&order, env)?;
-    let handoff = handoff_of_night(&setup, Rounds::of(is_dry));
-    let begun = handoff.as_ref().filter(|_| tasks_file.is_some()).map(tasks_begun_with);
-    let begun = begun.transpose()?.flatten();
-    let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path, begun.as_deref()));
-    let given = given.transpose()?;
-    let target = given.as_ref().map_or("", |given| given.file.target_skill_path.as_str());
-    if !target.is_empty() && !order.sets("target_skill_path") {
-        order.keys.push(key("the file of tasks", "target_skill_path", target));
-        setup = NightSetup::read(&order, env)?;
-    }
-    let tasks = match &given {
-        Some(given) => TaskSource::Given(given.file.tasks.clone()),
-        None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
-    };
-    let known = begun.as_deref().or(given.as_ref().map(|given| given.file.tasks.as_slice()));
-    let forecast = foresee(&setup.config, known);
-    Ok(Read { order, setup, given, tasks, forecast, handoff })
-}
-
-/// Tasks that a person reviewed. Without that no model may see them. `begun` are those of the night that goes on.
-fn given_tasks(
-    setup: &NightSetup,
-    path: &Path,
-    begun: Option<&[TaskRecord]>,
-) -> Result<LoadedTasks, NightRunError> {
-    let choice = split_choice(setup).map_err(|err| NightFailure::Config(err.to_string()))?;
-    let mut loaded = read_tasks_file(path, choice)?;
-    if !loaded.file.reviewed && setup.config.spends() {
-        return Err(NightRunError::NotReviewed(path.to_owned()));
-    }
-    if begun.is_some_and(|begun| have_changed(begun, &loaded.file.tasks)) {
-        loaded.warnings.push(TASKS_CHANGED.to_owned());
-    }
-    Ok(loaded)
 }
 
 /// A night that waits has no report yet that could tell of its tasks.

@@ -13,14 +13,14 @@ const DRY: &str = ".dry";
 
 /// Which nights of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounds {
+pub enum NightKind {
     /// Those that are kept.
     Real,
     /// Dry runs.
     Dry,
 }
 
-impl Rounds {
+impl NightKind {
     /// Those of a night.
     #[must_use]
     pub fn of(is_dry: bool) -> Self {
@@ -37,14 +37,14 @@ impl Handoff {
     pub fn of_project(
         project: &Path,
         shared: Option<&Path>,
-        rounds: Rounds,
+        kind: NightKind,
         redact: Redact,
     ) -> Self {
         let Some(shared) = shared else {
-            return Self::new(named(project, IN_PROJECT, rounds), redact);
+            return Self::new(named(project, IN_PROJECT, kind), redact);
         };
-        let own = named(shared, &safe_file_name(&project.to_string_lossy()), rounds);
-        let is_direct = rounds == Rounds::Real && !own.is_dir() && is_of(shared, project);
+        let own = named(shared, &safe_file_name(&project.to_string_lossy()), kind);
+        let is_direct = kind == NightKind::Real && !own.is_dir() && is_of(shared, project);
         let dir = if is_direct { shared.to_owned() } else { own.clone() };
         Self::lying_in(dir, own, redact)
     }
@@ -57,10 +57,10 @@ pub(crate) fn is_done(name: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(".night") && rest.contains(".done"))
 }
 
-fn named(folder: &Path, name: &str, rounds: Rounds) -> PathBuf {
-    match rounds {
-        Rounds::Real => folder.join(name),
-        Rounds::Dry => folder.join(format!("{name}{DRY}")),
+fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
+    match kind {
+        NightKind::Real => folder.join(name),
+        NightKind::Dry => folder.join(format!("{name}{DRY}")),
     }
 }
 
@@ -103,8 +103,8 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    fn of(project: &str, shared: Option<&Path>, rounds: Rounds) -> Handoff {
-        Handoff::of_project(Path::new(project), shared, rounds, Arc::new(str::to_owned))
+    fn of(project: &str, shared: Option<&Path>, kind: NightKind) -> Handoff {
+        Handoff::of_project(Path::new(project), shared, kind, Arc::new(str::to_owned))
     }
 
     fn ask(handoff: &Handoff, prompt: &str) -> String {
@@ -122,9 +122,10 @@ mod tests {
     fn projects_that_share_a_folder_see_neither_prompts_nor_answers_of_each_other() {
         let dir = tempfile::tempdir().unwrap();
         let shared = Some(dir.path());
-        let (one, two) = (of("/a/work", shared, Rounds::Real), of("/b/work", shared, Rounds::Real));
+        let (one, two) =
+            (of("/a/work", shared, NightKind::Real), of("/b/work", shared, NightKind::Real));
         let id = ask(&one, "the same words");
-        assert_eq!(prompts(&of("/b/work", shared, Rounds::Real)), Vec::<String>::new());
+        assert_eq!(prompts(&of("/b/work", shared, NightKind::Real)), Vec::<String>::new());
         assert_eq!(ask(&two, "the same words"), id);
         one.answer(&id, "for one").unwrap();
         assert_eq!(two.answer_of("the same words").unwrap(), None);
@@ -138,7 +139,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().to_str().unwrap();
         for shared in [None, Some(dir.path())] {
-            let (real, dry) = (of(project, shared, Rounds::Real), of(project, shared, Rounds::Dry));
+            let (real, dry) =
+                (of(project, shared, NightKind::Real), of(project, shared, NightKind::Dry));
             let id = ask(&dry, "rehearsed?");
             dry.answer(&id, "yes").unwrap();
             dry.pin(Pinned::Tasks, &json!([])).unwrap();
@@ -161,23 +163,23 @@ mod tests {
         let shared = Some(dir.path());
         let earlier = Handoff::new(dir.path().to_owned(), Arc::new(str::to_owned));
         let id = ask(&earlier, "asked before");
-        assert!(prompts(&of("/a/work", shared, Rounds::Real)).is_empty(), "nobody knows whose");
+        assert!(prompts(&of("/a/work", shared, NightKind::Real)).is_empty(), "nobody knows whose");
         let digests =
             json!({"found": {"digests": [{"project": "/a/work"}, {"project": "/a/work"}]}});
         earlier.pin(Pinned::Digests, &digests).unwrap();
-        assert!(prompts(&of("/b/work", shared, Rounds::Real)).is_empty());
-        assert!(prompts(&of("/a/work", shared, Rounds::Dry)).is_empty());
-        let own = of("/a/work", shared, Rounds::Real);
+        assert!(prompts(&of("/b/work", shared, NightKind::Real)).is_empty());
+        assert!(prompts(&of("/a/work", shared, NightKind::Dry)).is_empty());
+        let own = of("/a/work", shared, NightKind::Real);
         assert_eq!(prompts(&own), ["asked before"]);
         own.answer(&id, "now").unwrap();
 
-        let other = of("/b/work", shared, Rounds::Real);
+        let other = of("/b/work", shared, NightKind::Real);
         ask(&other, "something else");
         let done = own.finish(3, 0).unwrap().unwrap();
         assert_eq!(fs::read_to_string(done.join(format!("answers/{id}.md"))).unwrap(), "now");
         assert!(done.join("digests.json").is_file() && !dir.path().join("pending.json").exists());
         assert_eq!(prompts(&other), ["something else"], "folders of others stay");
-        assert!(prompts(&of("/a/work", shared, Rounds::Real)).is_empty());
+        assert!(prompts(&of("/a/work", shared, NightKind::Real)).is_empty());
     }
 
     #[test]
@@ -187,7 +189,7 @@ mod tests {
         ask(&earlier, "asked before");
         earlier.pin(Pinned::Tasks, &json!([{"project": "/a"}, {"project": "/b"}])).unwrap();
         for project in ["/a", "/b"] {
-            assert!(prompts(&of(project, Some(dir.path()), Rounds::Real)).is_empty());
+            assert!(prompts(&of(project, Some(dir.path()), NightKind::Real)).is_empty());
         }
     }
 }
