@@ -27,16 +27,16 @@ pub(crate) use decide::{
 pub(crate) use find::{LookBack, find_sessions, split_choice, tasks_file_of, tasks_of};
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};
 pub(crate) use foresee::foresee;
-pub(crate) use inbox::{inbox_page, waiting};
+pub(crate) use inbox::{inbox_page, kind_shown, waiting};
 pub(crate) use lab::{Lab, LabError};
 pub(crate) use models::handoff;
-pub(crate) use order::{NightOrder, NightSetup, OrderError, key, places};
+pub(crate) use order::{NightOrder, NightSetup, OrderError, home_of, key, places};
 pub(crate) use plain::read_plain_text;
 pub(crate) use queue::{LiveFiles, keep, seen};
 pub(crate) use run::{BegunNight, NightCommand, NightRunError, Nights};
 pub(crate) use schedule::{
     BeginScheduledError, KeptNight, NightClock, ScheduleProblem, daily, daily_of, new_schedule_id,
-    schedule_item, system_clocks, time_of,
+    runs_twice, schedule_item, system_clocks, time_of,
 };
 pub(crate) use view::{night_detail, night_head, read_tasks, source_item};
 

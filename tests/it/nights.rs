@@ -278,12 +278,12 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
     let systemctl = bin.join("systemctl");
     std::fs::write(&systemctl, format!("#!/bin/sh\necho \"$*\" >> '{}'\n", asked.display()))?;
     std::fs::set_permissions(&systemctl, std::fs::Permissions::from_mode(0o755))?;
-    let run = |words: &[&str]| -> anyhow::Result<()> {
+    let run = |words: &[&str]| -> anyhow::Result<String> {
         let mut command = house.command(words);
         command.env("PATH", &bin).env("XDG_CONFIG_HOME", &configs);
         let said: Said = command.output().context("running skillopt")?.into();
         ensure!(said.code == 0, "{words:?}: {} {}", said.out, said.err);
-        Ok(())
+        Ok(said.err)
     };
     let units = || -> anyhow::Result<Vec<String>> {
         let entries = std::fs::read_dir(configs.join("systemd/user"))?;
@@ -293,17 +293,29 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
         names.sort();
         Ok(names)
     };
-    run(&["schedule", "--with", "systemd", "--hour", "3", "--minute", "17"])?;
+    let err = run(&["schedule", "--with", "systemd", "--hour", "3", "--minute", "17"])?;
+    ensure!(!err.contains("warning"), "one clock is enough: {err}");
     let names = units()?;
     let [service, timer] = names.as_slice() else { anyhow::bail!("two units: {names:?}") };
     ensure!(service.ends_with(".service") && timer.ends_with(".timer"), "{names:?}");
     let text = std::fs::read_to_string(configs.join("systemd/user").join(timer))?;
     ensure!(text.contains("OnCalendar=*-*-* 03:17:00"), "{text}");
     ensure!(!house.home().join(".config").exists(), "the other place stays as it was");
+    // Either way round, two clocks are told.
+    let server = ["schedule", "--with", "server", "--zone", "UTC"];
+    for words in [&server[..], &["schedule", "--with", "systemd"]] {
+        let err = run(words)?;
+        // Systems without systemd do not look there.
+        let is_told = err.contains("more than once a day, by systemd and by `skillopt serve`");
+        assert_eq!(is_told, cfg!(target_os = "linux"), "{err}");
+    }
+    run(&["unschedule", "--with", "server"])?;
     run(&["unschedule", "--with", "systemd"])?;
     assert_eq!(units()?, Vec::<String>::new());
     let asked = std::fs::read_to_string(&asked)?;
     let wanted = [
+        "--user daemon-reload".to_owned(),
+        format!("--user enable --now {timer}"),
         "--user daemon-reload".to_owned(),
         format!("--user enable --now {timer}"),
         format!("--user disable --now {timer}"),
@@ -458,19 +470,7 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
 fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;
-    let words = ["run", "--backend", "handoff", "--lookback-hours", "0", "--json"];
-    let mut rounds = 0;
-    let night = loop {
-        let said = house.sleep(&words)?;
-        if said.code == 0 {
-            break serde_json::from_str::<Value>(&said.out)?;
-        }
-        assert_eq!(said.code, 3, "{} {}", said.out, said.err);
-        rounds += 1;
-        ensure!(rounds < 12, "it goes on for ever: {}", said.out);
-        answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
-    };
-    ensure!(rounds > 1, "mining, replay and reflection are rounds of their own");
+    let night = answered_night(&house, "run", ".skillopt-sleep-handoff")?;
     assert_eq!(night["accepted"], true, "{night}");
     let staged = std::fs::read_dir(house.project().join(".skillopt-sleep/staging"))?
         .filter_map(Result::ok)
@@ -478,6 +478,35 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
         .count();
     assert_eq!(staged, 1, "f16: rounds leave no folders behind");
     Ok(())
+}
+
+#[test]
+fn a_handoff_of_a_dry_run_is_put_aside_and_leaves_nothing_for_the_night() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    answered_night(&house, "dry-run", ".skillopt-sleep-handoff.dry")?;
+    let entries = std::fs::read_dir(house.project())?.filter_map(Result::ok);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = names.filter(|name| name.contains("handoff")).collect();
+    assert_eq!(left, [".skillopt-sleep-handoff.dry.night1.done"]);
+    Ok(())
+}
+
+/// Answers a night round by round.
+fn answered_night(house: &House, verb: &str, folder: &str) -> anyhow::Result<Value> {
+    let words = [verb, "--backend", "handoff", "--lookback-hours", "0", "--json"];
+    let mut rounds = 0;
+    loop {
+        let said = house.sleep(&words)?;
+        if said.code == 0 {
+            ensure!(rounds > 1, "mining, replay and reflection are rounds of their own");
+            return Ok(serde_json::from_str(&said.out)?);
+        }
+        assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+        rounds += 1;
+        ensure!(rounds < 12, "it goes on for ever: {}", said.out);
+        answer_all(&house.project().join(folder))?;
+    }
 }
 
 /// Answers every pending prompt as the scripted server would.

@@ -4,6 +4,7 @@
 mod files;
 mod inbox;
 mod model;
+mod place;
 mod plain;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,8 @@ mod tests;
 pub use files::{Asked, Handoff, HandoffError, Pinned, Redact};
 pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
+pub use place::NightKind;
+pub(crate) use place::is_done;
 
 use skillopt_domain::hash::Sha256Hex;
 

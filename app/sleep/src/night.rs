@@ -14,6 +14,7 @@ mod progress;
 mod result;
 mod work;
 
+pub use gather::{TASKS_CHANGED, have_changed, tasks_begun_with};
 pub use options::night_options;
 pub use plan::{Answerers, NightPlan, TaskSource};
 pub use progress::Watch;

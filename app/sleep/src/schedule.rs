@@ -57,6 +57,14 @@ pub enum InstallError {
         /// The words of the operating system.
         reason: std::io::Error,
     },
+    /// A program was started and did not end in time.
+    #[error("`{program}` gave {reason}, so nobody knows what it did; run it by hand to see why")]
+    NoAnswer {
+        /// The program with its arguments.
+        program: String,
+        /// How long it was waited for.
+        reason: std::io::Error,
+    },
     /// A program said no.
     #[error("`{program}` failed: {words}")]
     Refused {

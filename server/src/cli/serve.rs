@@ -7,20 +7,23 @@ use super::stop::Stop;
 use crate::config::Environment;
 use crate::host::Hosting;
 use crate::http::{ServeError, ServeOptions, serve};
+use crate::sleep::home_of;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(args: ServeArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
-    let hosting = Hosting::open(data_dir, Environment::of_process(data_dir)).await?;
+    let env = Environment::of_process(data_dir);
+    let home = home_of(&env);
+    let hosting = Hosting::open(data_dir, env).await?;
     let store = hosting.store().clone();
     let options = ServeOptions {
         host: args.host,
         port: args.port,
         allowed_hosts: args.allowed_hosts,
         adopt_roots: args.adopt_roots,
-        home: std::env::var_os("HOME").map(PathBuf::from),
+        home,
         assets: args.assets,
         max_parallel_runs: args.max_parallel_runs,
         data_dir: hosting.data_dir().to_owned(),

@@ -5,8 +5,8 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key, note,
-    waiting,
+    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key,
+    kind_shown, note, waiting,
 };
 use axum::extract::State;
 use serde::Deserialize;
@@ -163,16 +163,16 @@ fn allowed_tasks(state: &AppState, project: &FilePath, path: PathBuf) -> ApiResu
 
 async fn inbox(state: &AppState, typed: &str) -> ApiResult<Inbox> {
     let (shared, typed) = (state.clone(), typed.to_owned());
-    let read = beside(move || {
-        let project = shared.adopter.readable_folder(&typed)?;
-        let order = NightOrder { project: Some(project.clone()), ..NightOrder::default() };
-        let setup = NightSetup::read(&order, shared.hosting.environment())?;
-        ApiResult::Ok((project, handoff(&setup)))
-    });
-    let (project, handoff) = read.await?;
+    let project = beside(move || shared.adopter.readable_folder(&typed)).await?;
     let name = project.display().to_string();
     let rows = state.store.nights(Some(&name), MOST_NIGHTS).await?;
-    Ok(Inbox { project, handoff, rows })
+    let (shared, kind) = (state.clone(), kind_shown(&rows));
+    let order = NightOrder { project: Some(project.clone()), ..NightOrder::default() };
+    let read = beside(move || {
+        let setup = NightSetup::read(&order, shared.hosting.environment())?;
+        ApiResult::Ok(handoff(&setup, kind))
+    });
+    Ok(Inbox { handoff: read.await?, project, rows })
 }
 
 impl Inbox {
@@ -201,6 +201,7 @@ impl From<HandoffError> for ApiError {
             HandoffError::UnknownId(_) | HandoffError::NoAnswer(_) => Self::NotFound(text),
             HandoffError::EmptyAnswer | HandoffError::LongAnswer { .. } => Self::BadRequest(text),
             HandoffError::Damaged { .. }
+            | HandoffError::OtherTasks { .. }
             | HandoffError::AnswerChanged(_)
             | HandoffError::NotPlain(_)
             | HandoffError::NeedsAnswer => Self::Conflict(text),

@@ -1,6 +1,10 @@
 //! What waits for a person: the queue, its number, and nights as all lists show them. Reads; what may be decided, and what
 //! is written then, is the business of [`super::sleep`].
 
+mod waiting;
+
+pub(crate) use waiting::WaitingCount;
+
 use super::extract::{Json, Query};
 use super::problem::{ApiError, ApiResult};
 use super::schedules::next_night;
@@ -17,8 +21,8 @@ use std::path::Path;
 
 const DEFAULT_ITEMS: u32 = 50;
 const MOST_ITEMS: u32 = 100;
-/// Waiting nights that are counted at most.
-const MOST_COUNTED: u32 = 500;
+/// Waiting nights that are read at once.
+const AT_ONCE: u32 = 500;
 /// Folders of nights that were staged by an older version are looked into once, so many at a time.
 const MOST_UNSEEN: u32 = 200;
 const MOST_RUNS: u32 = 10;
@@ -32,36 +36,37 @@ pub(crate) async fn page(
     State(state): State<AppState>,
     Query(query): Query<ReviewQuery>,
 ) -> ApiResult<Json<ReviewPage>> {
-    look_at_unseen(&state).await?;
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let is_first = before.is_none();
     let limit = query.limit.unwrap_or(DEFAULT_ITEMS).clamp(1, MOST_ITEMS);
-    let mut rows = state.store.open_nights(&OpenNights { before, limit: limit + 1 }).await?;
+    let open = open_after_a_look(&state).await?;
+    let n_waiting = count(&open);
+    let is_wanted = |item: &ReviewItem| {
+        before.as_ref().is_none_or(|(at_ms, id)| {
+            (item.night.started_at_ms, item.night.id.as_str()) < (*at_ms, id.as_str())
+        })
+    };
+    let mut items: Vec<ReviewItem> = open.into_iter().filter(is_wanted).collect();
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
-    let has_more = rows.len() > shown;
-    rows.truncate(shown);
-    let next = rows.last().filter(|_| has_more).map(cursor_of);
+    let has_more = items.len() > shown;
+    items.truncate(shown);
+    let next = items.last().filter(|_| has_more).map(cursor_of);
     let runs = match is_first {
         true => state.store.runs_to_adopt(MOST_RUNS).await?,
         false => Vec::new(),
     };
-    Ok(Json(ReviewPage {
-        items: open_ones(looked_at(&state, rows).await?),
-        next,
-        n_waiting: n_waiting(&state).await?,
-        runs,
-    }))
+    Ok(Json(ReviewPage { items, next, n_waiting, runs }))
 }
 
 /// What the first page shows: the newest runs, and of nights what goes on, what waits, what was and what comes.
 #[utoipa::path(get, path = "/overview", tag = "review", responses((status = 200, body = Overview)))]
 pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Overview>> {
-    look_at_unseen(&state).await?;
     let newest = RunQuery { limit: Some(NEWEST_RUNS), ..RunQuery::default() };
     let runs = state.store.list_runs(&newest).await?;
     let running = looked_at(&state, state.store.running_nights().await?).await?;
-    let mut waiting = waiting(&state).await?;
-    let n_waiting = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
+    let mut waiting = open_after_a_look(&state).await?;
+    let n_waiting = count(&waiting);
+    waiting.retain(is_waiting);
     waiting.truncate(WAITING_SHOWN);
     let last = state.store.last_night().await?.into_iter().collect();
     let last = looked_at(&state, last).await?.into_iter().next();
@@ -77,21 +82,53 @@ pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Ov
 
 /// How many nights wait and can be adopted.
 pub(super) async fn n_waiting(state: &AppState) -> ApiResult<u64> {
-    Ok(u64::try_from(waiting(state).await?.len()).unwrap_or(u64::MAX))
+    Ok(count(&open(state, &projects(state).await?).await?))
 }
 
-async fn waiting(state: &AppState) -> ApiResult<Vec<ReviewItem>> {
-    let rows = state.store.open_nights(&OpenNights { before: None, limit: MOST_COUNTED }).await?;
-    let mut items = looked_at(state, rows).await?;
-    items.retain(|item| item.night.decision == NightDecision::Waiting);
-    Ok(items)
+fn count(open: &[ReviewItem]) -> u64 {
+    let n_waiting = open.iter().filter(|item| is_waiting(item)).count();
+    u64::try_from(n_waiting).unwrap_or(u64::MAX)
 }
 
-fn open_ones(mut items: Vec<ReviewItem>) -> Vec<ReviewItem> {
-    items.retain(|item| {
-        matches!(item.night.decision, NightDecision::Waiting | NightDecision::Stale)
-    });
-    items
+fn is_waiting(item: &ReviewItem) -> bool {
+    item.night.decision == NightDecision::Waiting
+}
+
+/// Projects that have something to review and may be read. Others are left out before anything of them is read, so that
+/// however many nights they have, they stand in nobody's way.
+async fn projects(state: &AppState) -> ApiResult<Vec<String>> {
+    let mut projects = state.store.projects_to_review().await?;
+    let shared = state.clone();
+    Ok(beside(move || {
+        projects.retain(|project| shared.adopter.readable_folder(project).is_ok());
+        projects
+    })
+    .await)
+}
+
+/// As [`open`], after a look into folders of older versions.
+async fn open_after_a_look(state: &AppState) -> ApiResult<Vec<ReviewItem>> {
+    let projects = projects(state).await?;
+    let unseen = state.store.unseen_nights(&projects, MOST_UNSEEN).await?;
+    if !unseen.is_empty() {
+        looked_at(state, unseen).await?;
+    }
+    open(state, &projects).await
+}
+
+/// All nights that nobody decided about, newest first, each looked at once.
+async fn open(state: &AppState, projects: &[String]) -> ApiResult<Vec<ReviewItem>> {
+    let mut open = Vec::new();
+    let mut before = None;
+    loop {
+        let wanted = OpenNights { before, projects, limit: AT_ONCE };
+        let rows = state.store.open_nights(&wanted).await?;
+        let Some(last) = rows.last() else { return Ok(open) };
+        before = Some((last.started_at_ms, last.id.clone()));
+        open.extend(looked_at(state, rows).await?.into_iter().filter(|item| {
+            matches!(item.night.decision, NightDecision::Waiting | NightDecision::Stale)
+        }));
+    }
 }
 
 /// Nights as lists show them. A folder that nobody looked into yet is read; of those outside of the folders that may be
@@ -144,17 +181,9 @@ fn is_gone(row: &NightRow, item: &ReviewItem) -> bool {
         && row.staging.as_deref().is_some_and(|dir| !Path::new(dir).is_dir())
 }
 
-async fn look_at_unseen(state: &AppState) -> ApiResult<()> {
-    let unseen = state.store.unseen_nights(MOST_UNSEEN).await?;
-    if !unseen.is_empty() {
-        looked_at(state, unseen).await?;
-    }
-    Ok(())
-}
-
 /// Where a page ended.
-fn cursor_of(row: &NightRow) -> String {
-    format!("{}_{}", row.started_at_ms, row.id)
+fn cursor_of(item: &ReviewItem) -> String {
+    format!("{}_{}", item.night.started_at_ms, item.night.id)
 }
 
 fn parse_cursor(text: &str) -> ApiResult<(u64, NightId)> {

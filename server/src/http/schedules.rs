@@ -6,8 +6,8 @@ use super::problem::{ApiError, ApiResult};
 use super::sleep::order_of;
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    BeginScheduledError, KeptNight, NightSetup, ScheduleProblem, beside, daily, new_schedule_id,
-    schedule_item, system_clocks, time_of,
+    BeginScheduledError, KeptNight, NightSetup, OrderError, ScheduleProblem, beside, daily,
+    home_of, new_schedule_id, runs_twice, schedule_item, system_clocks, time_of,
 };
 use axum::extract::State;
 use skillopt_domain::api::{
@@ -20,7 +20,6 @@ use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands,
 use skillopt_store::{
     AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow, ScheduleTerms,
 };
-use std::path::PathBuf;
 
 /// Outcomes that are shown of a schedule.
 const MOST_OUTCOMES: u32 = 30;
@@ -35,10 +34,15 @@ pub(crate) async fn list(State(state): State<AppState>) -> ApiResult<Json<Schedu
     }
     let page = beside(move || {
         let now_ms = state.hosting.clock().now_ms();
-        let item = |(row, outcomes)| schedule_item(row, outcomes, &state.adopter, now_ms);
-        let schedules = rows.into_iter().map(item).collect();
         let Listing { jobs, unread } = system_jobs(&state);
-        SchedulePage { schedules, jobs: jobs.into_iter().map(job_item).collect(), unread }
+        let twice = runs_twice(&jobs, rows.iter().map(|(row, _)| row));
+        let item = |(row, outcomes)| schedule_item(row, outcomes, &state.adopter, now_ms);
+        SchedulePage {
+            schedules: rows.into_iter().map(item).collect(),
+            jobs: jobs.into_iter().map(job_item).collect(),
+            unread,
+            twice,
+        }
     });
     Ok(Json(page.await))
 }
@@ -248,10 +252,14 @@ async fn told(state: &AppState, id: &ScheduleId) -> ApiResult<Json<ScheduleItem>
 /// Jobs of ours in the schedulers of the person's home. Runs their programs.
 fn system_jobs(state: &AppState) -> Listing {
     let env = state.hosting.environment();
-    let Some(home) = env.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from) else {
-        return Listing::default();
+    let Some(home) = home_of(env) else {
+        let unread = vec![format!(
+            "it is not known whether nights are scheduled in this system: {}",
+            OrderError::NoHome
+        )];
+        return Listing { unread, ..Listing::default() };
     };
-    system_clocks(&home, env).installed(Scheduler::of_this_system(), &SystemCommands)
+    system_clocks(&home, env).installed(Scheduler::of_this_system(), &SystemCommands::LOOKING)
 }
 
 fn job_item(job: InstalledJob) -> SystemJob {

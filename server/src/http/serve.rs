@@ -2,6 +2,7 @@
 //! Options arrive parsed; no environment and no command line is read here.
 
 use super::assets::Assets;
+use super::review::WaitingCount;
 use super::router::router;
 use super::state::{AppState, HostRules, Parts};
 use crate::adopt::{AdoptError, AdoptRoots, Adopter};
@@ -243,6 +244,7 @@ async fn assemble(
         clock: NightClock::new(nights.clone(), adopter.clone()),
         adopter,
         live: Live::start(store.clone(), stop.clone()).await?,
+        waiting: WaitingCount::default(),
         nights,
         commands: Arc::new(OwnProgram::of_process(&options.data_dir, stop.child_token())),
         supervisor: Supervisor::new(

@@ -2,6 +2,7 @@
 
 use super::assets::Assets;
 use super::origin::Authority;
+use super::review::WaitingCount;
 use crate::adopt::Adopter;
 use crate::host::Hosting;
 use crate::live::Live;
@@ -59,6 +60,8 @@ pub struct Parts {
     pub(crate) commands: Arc<OwnProgram>,
     /// Live updates.
     pub live: Live,
+    /// How many nights wait, for all who hear of live updates.
+    pub(crate) waiting: WaitingCount,
     /// Adoption.
     pub adopter: Adopter,
     /// Names of this server.

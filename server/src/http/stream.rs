@@ -61,7 +61,7 @@ pub(crate) async fn run(
 pub(crate) async fn rows(State(state): State<AppState>) -> ApiResult<impl IntoResponse + use<>> {
     // Before the first count, so that nothing falls in between.
     let changes = state.live.rows();
-    let first = named("review", &count(&state).await?);
+    let first = named("review", &ReviewCount { n_waiting: n_waiting(&state).await? });
     let rows = changes.then(move |row| told(state.clone(), row)).flat_map(stream::iter);
     let events = greeting().chain(stream::iter([Ok(first)])).chain(rows.map(Ok));
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
@@ -80,16 +80,12 @@ async fn told(state: AppState, row: Row) -> Vec<Event> {
         Err(err) => tracing::warn!(night.id = %row.id, "a night cannot be told: {err:?}"),
     }
     if !is_running {
-        match count(&state).await {
-            Ok(count) => events.push(named("review", &count)),
+        match state.waiting.after(row.changed, n_waiting(&state)).await {
+            Ok(n_waiting) => events.push(named("review", &ReviewCount { n_waiting })),
             Err(err) => tracing::warn!("what waits cannot be counted: {err:?}"),
         }
     }
     events
-}
-
-async fn count(state: &AppState) -> ApiResult<ReviewCount> {
-    Ok(ReviewCount { n_waiting: n_waiting(state).await? })
 }
 
 fn named(name: &str, value: &impl Serialize) -> Event {

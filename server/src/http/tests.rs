@@ -18,6 +18,7 @@ mod schedules;
 mod streaming;
 
 use super::assets::Assets;
+use super::review::WaitingCount;
 use super::router::router;
 use super::state::{AppState, HostRules, Parts};
 use crate::adopt::{AdoptRoots, Adopter};
@@ -92,6 +93,7 @@ impl World {
             clock: crate::sleep::NightClock::new(nights.clone(), adopter.clone()),
             adopter,
             live: Live::start(store.clone(), stop.clone()).await.unwrap(),
+            waiting: WaitingCount::default(),
             supervisor: supervisor.clone(),
             store: store.clone(),
             nights: nights.clone(),

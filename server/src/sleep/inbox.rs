@@ -2,7 +2,7 @@
 
 use skillopt_domain::api::{HandoffPage, HandoffPrompt};
 use skillopt_domain::night::NightStatus;
-use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError};
+use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError, NightKind};
 use skillopt_store::NightRow;
 
 /// What waits. `rows` are the latest nights of the project, newest first. Blocks.
@@ -27,13 +27,23 @@ pub(crate) fn inbox_page(
 }
 
 /// The night that waits: the latest one, unless a night behind it came to its end. Its row says that it waits for good,
-/// also when another night took its answers.
+/// also when another night took its answers. A dry run takes none of a night that is kept.
 pub(crate) fn waiting(rows: &[NightRow]) -> Option<&NightRow> {
-    let is_done = |status: NightStatus| {
-        matches!(status, NightStatus::Staged | NightStatus::Empty | NightStatus::Rehearsed)
-    };
-    let mut since = rows.iter().take_while(|row| !is_done(row.status));
-    since.find(|row| row.status == NightStatus::Pending)
+    let mut is_rehearsed = false;
+    for row in rows {
+        match row.status {
+            NightStatus::Staged | NightStatus::Empty => return None,
+            NightStatus::Rehearsed => is_rehearsed = true,
+            NightStatus::Pending if !(row.is_dry && is_rehearsed) => return Some(row),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whose prompts are shown: those of the night that waits.
+pub(crate) fn kind_shown(rows: &[NightRow]) -> NightKind {
+    NightKind::of(waiting(rows).is_some_and(|row| row.is_dry))
 }
 
 fn prompt_item(prompt: AskedPrompt) -> HandoffPrompt {

@@ -10,7 +10,7 @@ use skillopt_engine::ports::Model;
 use skillopt_models::{InTurn, Place as InTurnPlace};
 use skillopt_sleep::backend::SleepModels;
 use skillopt_sleep::config::{BackendName, Config, Environment, RoleBackend};
-use skillopt_sleep::handoff::{Handoff, HandoffModel};
+use skillopt_sleep::handoff::{Handoff, HandoffModel, NightKind};
 use skillopt_sleep::night::Answerers;
 use skillopt_sleep::redact::redact;
 use std::path::PathBuf;
@@ -19,35 +19,32 @@ use std::sync::Arc;
 const MINUTE_MS: f64 = 60_000.0;
 const MICROS: f64 = 1_000_000.0;
 
-/// Who answers in a night, and the files through which people do. Makes no call.
+/// Who answers in a night: people through the files of `handoff`, else models. Makes no call.
 pub(super) async fn answerers(
     hosting: &Hosting,
     setup: &NightSetup,
-    cfg_options: &[Setting],
-    fresh: Option<String>,
-) -> Result<(Answerers, Option<Handoff>), BadConfig> {
+    handoff: Option<&Handoff>,
+    (cfg_options, fresh): (&[Setting], Option<String>),
+) -> Result<Answerers, BadConfig> {
     let config = &setup.config;
-    let mut asked = None;
     if !config.spends() {
-        return Ok((Answerers::Mock, None));
+        return Ok(Answerers::Mock);
     }
-    let models = if is_handoff(config) {
-        let handoff = handoff(setup);
-        let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff.clone()));
-        asked = Some(handoff);
-        SleepModels { target: Arc::clone(&model), optimizer: model, judge: None }
-    } else {
-        models_of(hosting, setup, cfg_options).await?
+    let models = match handoff {
+        Some(handoff) => {
+            let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff.clone()));
+            SleepModels { target: Arc::clone(&model), optimizer: model, judge: None }
+        }
+        None => models_of(hosting, setup, cfg_options).await?,
     };
     let meter = Meter::new(limits(config), Prior::default(), hosting.clock());
-    let answerers = Answerers::Models {
+    Ok(Answerers::Models {
         models,
         ledger: Arc::new(hosting.store().clone()),
         flights: hosting.flights(),
         meter: Box::new(meter),
         fresh,
-    };
-    Ok((answerers, asked))
+    })
 }
 
 fn roles(config: &Config) -> [RoleBackend; 3] {
@@ -81,11 +78,16 @@ pub(super) async fn models_of(
     })
 }
 
-/// The handoff of a project.
-pub(crate) fn handoff(setup: &NightSetup) -> Handoff {
-    let usual = setup.config.invoked_project.join(".skillopt-sleep-handoff");
-    let dir: PathBuf = setup.config.env.handoff_dir.clone().unwrap_or(usual);
-    Handoff::new(dir, Arc::new(|text: &str| redact(text).text))
+/// The handoff of a project. Blocks.
+pub(crate) fn handoff(setup: &NightSetup, kind: NightKind) -> Handoff {
+    let Config { invoked_project, env, .. } = &setup.config;
+    let redact = Arc::new(|text: &str| redact(text).text);
+    Handoff::of_project(invoked_project, env.handoff_dir.as_deref(), kind, redact)
+}
+
+/// The handoff of a night that a person answers. Blocks.
+pub(super) fn handoff_of_night(setup: &NightSetup, kind: NightKind) -> Option<Handoff> {
+    is_handoff(&setup.config).then(|| handoff(setup, kind))
 }
 
 fn mixed() -> BadConfig {

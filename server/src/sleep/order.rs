@@ -170,8 +170,7 @@ pub(crate) enum OrderError {
 impl NightSetup {
     /// Reads config, environment and prompts.
     pub(crate) fn read(order: &NightOrder, env: &Environment) -> Result<Self, OrderError> {
-        let home = homes::home(System::HERE, &|name| env.get(name).map(str::to_owned));
-        let home = home.ok_or(OrderError::NoHome)?;
+        let home = home_of(env).ok_or(OrderError::NoHome)?;
         let asked = order.project.clone().unwrap_or_else(|| PathBuf::from("."));
         let project = asked
             .canonicalize()
@@ -207,6 +206,11 @@ impl NightSetup {
     pub(crate) fn project(&self) -> String {
         self.config.invoked_project.display().to_string()
     }
+}
+
+/// The home folder of the person, for nights and for all else that looks there.
+pub(crate) fn home_of(env: &Environment) -> Option<PathBuf> {
+    homes::home(System::HERE, &|name| env.get(name).map(str::to_owned))
 }
 
 /// Prompts of one's own lie beside the state, and are checked before anything is spent.

@@ -1,15 +1,16 @@
 //! Runs a night: its row in the store, a sign of life each second, and its end, whichever it is.
 
+mod read;
+
 use super::beside;
 use super::decide::note_adoptions;
-use super::find::split_choice;
-use super::foresee::foresee;
 use super::models::answerers;
-use super::order::{NightOrder, NightSetup, OrderError, harvest_options, key, places};
+use super::order::{NightOrder, NightSetup, OrderError, places};
 use super::queue::keep;
 use super::view::sources_json;
-use crate::config::{BadConfig, Environment};
+use crate::config::BadConfig;
 use crate::host::Hosting;
+use read::{Read, read};
 use skillopt_domain::config::Setting;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::forecast::NightForecast;
@@ -20,12 +21,12 @@ use skillopt_sleep::consolidate::NightError;
 use skillopt_sleep::handoff::{Handoff, HandoffError};
 use skillopt_sleep::harvest::Harvest;
 use skillopt_sleep::night::{
-    Answerers, NightFailure, NightPlan, NightResult, TaskSource, Watch, run_night,
+    Answerers, NightFailure, NightPlan, NightResult, TASKS_CHANGED, Watch, run_night,
 };
 use skillopt_sleep::redact::redact;
-use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError, read_tasks_file};
+use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -81,7 +82,8 @@ pub(crate) struct BegunNight {
     answerers: Answerers,
     control: RunControl,
     ctx: RunCtx,
-    handoff: Option<Handoff>,
+    /// The files through which a person answers.
+    pub(crate) handoff: Option<Handoff>,
     pub(crate) given: Option<LoadedTasks>,
 }
 
@@ -138,9 +140,10 @@ impl Nights {
         let now_ms = self.hosting.clock().now_ms();
         let (asked, env) = (command.clone(), self.hosting.environment().clone());
         let read = beside(move || read(asked, &env, now_ms)).await?;
-        let Read { order, setup, given, tasks, forecast } = read;
+        let Read { order, setup, given, tasks, forecast, handoff } = read;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
-        let (answerers, handoff) = answerers(&self.hosting, &setup, &command.cfg_options, fresh)
+        let options = (command.cfg_options.as_slice(), fresh);
+        let answerers = answerers(&self.hosting, &setup, handoff.as_ref(), options)
             .await
             .map_err(NightRunError::Models)?;
         let plan = NightPlan {
@@ -178,7 +181,7 @@ impl Nights {
         night: BegunNight,
         cancel: &CancellationToken,
     ) -> Result<NightResult, NightRunError> {
-        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, .. } = night;
+        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, given, .. } = night;
         let clock = self.hosting.clock();
         let over = CancellationToken::new();
         let pulse = Pulse::default();
@@ -201,7 +204,8 @@ impl Nights {
         let (done, (), ()) = tokio::join!(work, beat, stopping);
         let done = end_round(handoff.as_ref(), told(done, &pulse));
         let owner = self.hosting.owner().to_owned();
-        let end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
+        let mut end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
+        tell_change(&mut end, given.as_ref());
         // The row comes first: whatever fails behind it, the night is not left at work for ever.
         match self.hosting.store().end_night(&id, &end).await {
             Ok(true) => {}
@@ -214,7 +218,7 @@ impl Nights {
         }
         self.keep_for_lists(&id).await;
         if let Ok(result) = &done {
-            self.after(result, handoff.as_ref().filter(|_| !plan.is_dry), &plan.actor).await;
+            self.after(result, handoff.as_ref(), &plan.actor).await;
         }
         done
     }
@@ -347,41 +351,13 @@ impl Pulse {
     }
 }
 
-/// Everything that is read before a night begins.
-struct Read {
-    order: NightOrder,
-    setup: NightSetup,
-    given: Option<LoadedTasks>,
-    tasks: TaskSource,
-    forecast: NightForecast,
-}
-
-/// Reads config, prompts and tasks. Blocks. The skill that a file of tasks is for counts when no flag names one.
-fn read(command: NightCommand, env: &Environment, now_ms: u64) -> Result<Read, NightRunError> {
-    let NightCommand { mut order, tasks_file, .. } = command;
-    let mut setup = NightSetup::read(&order, env)?;
-    let given = tasks_file.as_deref().map(|path| given_tasks(&setup, path)).transpose()?;
-    let target = given.as_ref().map_or("", |given| given.file.target_skill_path.as_str());
-    if !target.is_empty() && !order.sets("target_skill_path") {
-        order.keys.push(key("the file of tasks", "target_skill_path", target));
-        setup = NightSetup::read(&order, env)?;
+/// A night that waits has no report yet that could tell of its tasks.
+fn tell_change(end: &mut NightEnd, given: Option<&LoadedTasks>) {
+    let has_changed =
+        given.is_some_and(|given| given.warnings.iter().any(|it| it == TASKS_CHANGED));
+    if has_changed && end.transition == NightTransition::AskAnswers {
+        end.detail = format!("{}; {TASKS_CHANGED}", end.detail);
     }
-    let tasks = match &given {
-        Some(given) => TaskSource::Given(given.file.tasks.clone()),
-        None => TaskSource::Harvest(Box::new(harvest_options(&setup, env, now_ms)?)),
-    };
-    let forecast = foresee(&setup.config, given.as_ref().map(|given| given.file.tasks.as_slice()));
-    Ok(Read { order, setup, given, tasks, forecast })
-}
-
-/// Tasks that a person reviewed. Without that no model may see them.
-fn given_tasks(setup: &NightSetup, path: &Path) -> Result<LoadedTasks, NightRunError> {
-    let choice = split_choice(setup).map_err(|err| NightFailure::Config(err.to_string()))?;
-    let loaded = read_tasks_file(path, choice)?;
-    if !loaded.file.reviewed && setup.config.spends() {
-        return Err(NightRunError::NotReviewed(path.to_owned()));
-    }
-    Ok(loaded)
 }
 
 /// A night that ended because its row was taken away did not end by a person's word.

@@ -5,10 +5,12 @@ mod clock;
 mod kept;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod view;
 
 pub(crate) use clock::{BeginScheduledError, NightClock};
 pub(crate) use kept::KeptNight;
+pub(crate) use twice::runs_twice;
 pub(crate) use view::schedule_item;
 
 use crate::config::Environment;

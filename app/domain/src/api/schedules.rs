@@ -14,11 +14,13 @@ pub struct SchedulePage {
     pub schedules: Vec<ScheduleItem>,
     /// What the schedulers of this system run.
     pub jobs: Vec<SystemJob>,
-    /// Schedulers that could not be asked, and why.
+    /// Schedulers of which nobody knows what they run, and why.
     pub unread: Vec<String>,
+    /// A warning for each project whose nights more than one of all these begins.
+    pub twice: Vec<String>,
 }
 
-from_fields! { SchedulePage { schedules, jobs, unread } }
+from_fields! { SchedulePage { schedules, jobs, unread, twice } }
 
 /// A night every day, run while the server runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]

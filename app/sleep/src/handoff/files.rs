@@ -13,7 +13,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const FORMAT: &str = "skillopt_sleep.handoff.v1";
 /// The largest list of prompts that is read, in bytes.
-const MAX_FILE_BYTES: usize = 32 << 20;
+pub(super) const MAX_FILE_BYTES: usize = 32 << 20;
+
+/// Everything that a handoff consists of.
+const FILES: [&str; 7] = [
+    "pending.json",
+    "PROMPTS.md",
+    "answers",
+    "answers.lock",
+    "digests.json",
+    "tasks.json",
+    ".gitignore",
+];
 
 /// Takes secrets out of a text.
 pub type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
@@ -22,6 +33,8 @@ pub type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 #[derive(Clone)]
 pub struct Handoff {
     dir: PathBuf,
+    /// Where it should lie: another folder than `dir` when that belongs to others too.
+    own: PathBuf,
     redact: Redact,
     pending: Arc<Mutex<Vec<Asked>>>,
 }
@@ -71,6 +84,17 @@ pub enum HandoffError {
         /// The words of the operating system.
         reason: io::Error,
     },
+    /// The night that waits has its tasks from elsewhere.
+    #[error(
+        "the night that waits for answers in {} has its tasks from {began_with}; go on with the command that began it, or \
+         remove that folder to begin another one", .dir.display()
+    )]
+    OtherTasks {
+        /// The folder.
+        dir: PathBuf,
+        /// Where its tasks are from, for people.
+        began_with: &'static str,
+    },
     /// A file is not what this program writes.
     #[error("{} cannot be understood: {reason}", .path.display())]
     Damaged {
@@ -117,7 +141,11 @@ impl Handoff {
     /// The handoff in a folder, whether it is there or not. `redact` must change nothing in what it gave back.
     #[must_use]
     pub fn new(dir: PathBuf, redact: Redact) -> Self {
-        Self { dir, redact, pending: Arc::default() }
+        Self::lying_in(dir.clone(), dir, redact)
+    }
+
+    pub(super) fn lying_in(dir: PathBuf, own: PathBuf, redact: Redact) -> Self {
+        Self { dir, own, redact, pending: Arc::default() }
     }
 
     /// The folder.
@@ -280,14 +308,31 @@ impl Handoff {
         if !self.dir.is_dir() {
             return Ok(None);
         }
-        let name = self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut done = self.dir.with_file_name(format!("{name}.night{night}.done"));
+        let name = self.own.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut done = self.own.with_file_name(format!("{name}.night{night}.done"));
         if done.exists() {
             let stamp = crate::instant::stamp(at_ms);
-            done = self.dir.with_file_name(format!("{name}.night{night}.done.{stamp}"));
+            done = self.own.with_file_name(format!("{name}.night{night}.done.{stamp}"));
         }
-        fs::rename(&self.dir, &done).map_err(io_error("rename", &self.dir))?;
+        if self.dir == self.own {
+            fs::rename(&self.dir, &done).map_err(io_error("rename", &self.dir))?;
+        } else {
+            self.move_files(&done)?;
+        }
         Ok(Some(done))
+    }
+
+    /// Leaves what others have in the folder.
+    fn move_files(&self, done: &Path) -> Result<(), HandoffError> {
+        fs::create_dir(done).map_err(io_error("make", done))?;
+        for name in FILES {
+            let path = self.dir.join(name);
+            match fs::rename(&path, done.join(name)) {
+                Err(err) if err.kind() == io::ErrorKind::NotFound => {}
+                moved => moved.map_err(io_error("rename", &path))?,
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn answers_dir(&self) -> PathBuf {

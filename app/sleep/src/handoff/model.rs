@@ -102,6 +102,7 @@ fn kind_of(err: &HandoffError) -> ModelErrorKind {
         HandoffError::EmptyAnswer => ModelErrorKind::Empty,
         HandoffError::Io { .. }
         | HandoffError::Damaged { .. }
+        | HandoffError::OtherTasks { .. }
         | HandoffError::UnknownId(_)
         | HandoffError::LongAnswer { .. }
         | HandoffError::AnswerChanged(_)

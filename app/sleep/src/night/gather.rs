@@ -1,11 +1,15 @@
 //! From sessions to tasks with their splits: harvest, mining, choice. What is not treated tonight waits. In a night that
 //! a person answers, both are taken from its first round.
 
+mod pins;
+
+pub use pins::{TASKS_CHANGED, have_changed, tasks_begun_with};
+
 use super::documents::Documents;
 use super::work::Work;
 use super::{NightFailure, TaskSource, beside};
 use crate::digest::SessionDigest;
-use crate::handoff::{HandoffError, Pinned};
+use crate::handoff::Pinned;
 use crate::harvest::{Harvest, HarvestOptions, HarvestState, Instant, harvest};
 use crate::mine::{
     ChosenTasks, Recurrence, TargetTerms, agreed_hints, choose_tasks, merge_tasks, recurrences,
@@ -13,7 +17,6 @@ use crate::mine::{
 use crate::split::{Fractions, assign_splits, overlaps};
 use crate::task::TaskRecord;
 use jiff::tz::TimeZone;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skillopt_domain::night::NightStage;
@@ -49,12 +52,11 @@ pub(super) struct Harvested {
 
 impl Work<'_> {
     pub(super) async fn gather(&self, documents: &Documents) -> Result<Gathered, NightFailure> {
-        let gathered = match &self.plan.tasks {
-            TaskSource::Given(tasks) => given(tasks),
-            TaskSource::Harvest(asked) => match self.pinned(Pinned::Tasks).await? {
-                Some(pinned) => pinned,
-                None => self.look(asked, documents).await?,
-            },
+        let pinned = self.pinned_tasks().await?;
+        let gathered = match (&self.plan.tasks, pinned) {
+            (TaskSource::Given(tasks), pinned) => self.given(tasks, pinned).await?,
+            (TaskSource::Harvest(_), Some(pinned)) => pinned,
+            (TaskSource::Harvest(asked), None) => self.look(asked, documents).await?,
         };
         if let Some(harvested) = &gathered.harvest {
             self.watch.harvested(&harvested.found);
@@ -161,26 +163,6 @@ impl Work<'_> {
         let terms = is_aimed.then(|| TargetTerms::of(&documents.skill.path, &documents.skill.text));
         let most = usize::try_from(config.max_tasks_per_night).unwrap_or(usize::MAX);
         choose_tasks(tasks, terms.as_ref(), most)
-    }
-
-    /// What the first round of a night that a person answers saw; `None` in that round, and in all other nights.
-    async fn pinned<T: DeserializeOwned>(&self, what: Pinned) -> Result<Option<T>, NightFailure> {
-        let Some(handoff) = self.plan.handoff.clone() else { return Ok(None) };
-        let value = beside("read what is pinned", move || handoff.pinned(what)).await??;
-        let damaged = |err: serde_json::Error| NightFailure::Handoff(self.damaged(what, &err));
-        value.map(serde_json::from_value).transpose().map_err(damaged)
-    }
-
-    async fn pin(&self, what: Pinned, value: &impl Serialize) -> Result<(), NightFailure> {
-        let Some(handoff) = self.plan.handoff.clone() else { return Ok(()) };
-        let value = serde_json::to_value(value).map_err(|err| self.damaged(what, &err))?;
-        Ok(beside("pin the sessions", move || handoff.pin(what, &value)).await??)
-    }
-
-    fn damaged(&self, what: Pinned, err: &serde_json::Error) -> HandoffError {
-        let dir = self.plan.handoff.as_ref().map(|handoff| handoff.dir().to_owned());
-        let path = dir.unwrap_or_default().join(what.file_name());
-        HandoffError::Damaged { path, reason: err.to_string() }
     }
 }
 

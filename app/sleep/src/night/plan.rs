@@ -31,7 +31,8 @@ pub struct NightPlan {
     /// Who adopts when the config says so, for the record.
     pub actor: String,
     /// The files through which a person answers, for nights that are answered so. What the first round harvested and
-    /// mined is pinned in them, so that every later round asks the same, whatever sessions and settings are new by then.
+    /// mined, or was given, is pinned in them, so that every later round asks the same, whatever sessions, files and
+    /// settings are new by then.
     pub handoff: Option<Handoff>,
 }
 

@@ -1,15 +1,21 @@
-//! Running the programs of the system's clocks, and nothing else.
+//! Running the programs of the system's clocks, and nothing else. None of them is waited for without end.
 
 use super::InstallError;
-use std::io::{self, Write};
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// A program that was killed and does not end even so is left to the system.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs a program with arguments, without a shell.
 pub trait Commands {
     /// Runs it to its end; `stdin` is all that it can read.
     ///
     /// # Errors
-    /// What the operating system says when it cannot be started.
+    /// What the operating system says when it cannot be started; [`ErrorKind::TimedOut`] when it does not end in time.
     fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> io::Result<Output>;
 }
 
@@ -25,33 +31,71 @@ pub struct Output {
 }
 
 /// The programs of this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemCommands;
+#[derive(Clone, Copy, Debug)]
+pub struct SystemCommands {
+    patience: Duration,
+}
+
+impl SystemCommands {
+    /// To look at what is installed: a page waits for the answer.
+    pub const LOOKING: Self = Self { patience: Duration::from_secs(5) };
+    /// To change it.
+    pub const CHANGING: Self = Self { patience: Duration::from_secs(60) };
+}
 
 impl Commands for SystemCommands {
     fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> io::Result<Output> {
+        // Files, not pipes: a full pipe holds up who writes, and a child that it leaves behind would hold one open.
+        let mut said = tempfile::tempfile()?;
+        let mut complained = tempfile::tempfile()?;
+        let mut told = tempfile::tempfile()?;
+        told.write_all(stdin)?;
+        told.rewind()?;
         let mut child = Command::new(program)
             .args(args)
             // What it says is compared with what it says in English.
             .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdin(told)
+            .stdout(said.try_clone()?)
+            .stderr(complained.try_clone()?)
             .spawn()?;
-        if let Some(mut pipe) = child.stdin.take() {
-            match pipe.write_all(stdin) {
-                // It did not want to read.
-                Err(err) if err.kind() == io::ErrorKind::BrokenPipe => {}
-                other => other?,
-            }
-        }
-        let output = child.wait_with_output()?;
+        let status = self.wait(&mut child)?;
         Ok(Output {
-            is_success: output.status.success(),
-            stdout: output.stdout,
-            stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            is_success: status.success(),
+            stdout: all_of(&mut said)?,
+            stderr: String::from_utf8_lossy(&all_of(&mut complained)?).trim().to_owned(),
         })
     }
+}
+
+impl SystemCommands {
+    fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        if let Some(status) = ended(child, self.patience)? {
+            return Ok(status);
+        }
+        // Whether it can be killed changes nothing: it gave no answer.
+        let _ = child.kill().and_then(|()| ended(child, GRACE));
+        let words = format!("no answer within {} seconds", self.patience.as_secs());
+        Err(io::Error::new(ErrorKind::TimedOut, words))
+    }
+}
+
+/// How a program ended, if it did so soon enough.
+fn ended(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match child.try_wait()? {
+            None if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+            ended => return Ok(ended),
+        }
+    }
+}
+
+fn all_of(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Runs a program that has to end well.
@@ -60,11 +104,50 @@ pub(super) fn must(
     program: &str,
     args: &[&str],
 ) -> Result<Output, InstallError> {
-    let shown =
-        || std::iter::once(program).chain(args.iter().copied()).collect::<Vec<_>>().join(" ");
-    match commands.run(program, args, b"") {
-        Err(reason) => Err(InstallError::NoProgram { program: program.to_owned(), reason }),
-        Ok(output) if output.is_success => Ok(output),
-        Ok(output) => Err(InstallError::Refused { program: shown(), words: output.stderr }),
+    let output = commands.run(program, args, b"").map_err(not_run(program, args))?;
+    match output.is_success {
+        true => Ok(output),
+        false => Err(InstallError::Refused { program: shown(program, args), words: output.stderr }),
+    }
+}
+
+/// Why a program has no output.
+pub(super) fn not_run(program: &str, args: &[&str]) -> impl FnOnce(io::Error) -> InstallError {
+    let (name, shown) = (program.to_owned(), shown(program, args));
+    move |reason| match reason.kind() {
+        ErrorKind::TimedOut => InstallError::NoAnswer { program: shown, reason },
+        _ => InstallError::NoProgram { program: name, reason },
+    }
+}
+
+fn shown(program: &str, args: &[&str]) -> String {
+    std::iter::once(program).chain(args.iter().copied()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_gets_its_input_and_gives_its_output_however_long_both_are() {
+        let long = vec![b'x'; 1 << 20];
+        let script = "cat; echo ' oh ' >&2; exit 3";
+        let output = SystemCommands::CHANGING.run("/bin/sh", &["-c", script], &long).unwrap();
+        assert!(!output.is_success && output.stdout == long);
+        assert_eq!(output.stderr, "oh");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended_and_told_apart_from_one_that_is_not_there() {
+        let began = Instant::now();
+        let hasty = SystemCommands { patience: Duration::from_millis(50) };
+        // The child that it leaves behind holds nothing up either.
+        let args = ["-c", "sleep 60 & sleep 60"];
+        let err = must(&hasty, "/bin/sh", &args).unwrap_err();
+        assert!(matches!(err, InstallError::NoAnswer { .. }), "{err}");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        let err = must(&hasty, "/no/such/program", &[]).unwrap_err();
+        assert!(matches!(err, InstallError::NoProgram { .. }), "{err}");
     }
 }

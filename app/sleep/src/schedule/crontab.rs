@@ -1,6 +1,6 @@
 //! The user's crontab: a block of ours between two marks, and not a byte of any other line changed.
 
-use super::commands::Commands;
+use super::commands::{Commands, not_run};
 use super::{InstallError, Job, Which, project_digest};
 use crate::adopt::live_file::{self, Mode};
 use skillopt_domain::hash::Sha256Hex;
@@ -120,8 +120,8 @@ fn change(
     fs::create_dir_all(backup_dir).map_err(|reason| io("make the folder of", reason))?;
     live_file::replace(&backup, before.as_bytes(), Mode::Private)
         .map_err(|reason| io("write", reason))?;
-    let no_program = |reason| InstallError::NoProgram { program: "crontab".to_owned(), reason };
-    let output = commands.run("crontab", &["-"], after.as_bytes()).map_err(no_program)?;
+    let written = commands.run("crontab", &["-"], after.as_bytes());
+    let output = written.map_err(not_run("crontab", &["-"]))?;
     if !output.is_success {
         return Err(InstallError::Refused {
             program: "crontab -".to_owned(),
@@ -137,8 +137,7 @@ fn change(
 
 /// The user's crontab. That there is none is something else than that it cannot be read.
 pub(super) fn read(commands: &dyn Commands) -> Result<String, InstallError> {
-    let no_program = |reason| InstallError::NoProgram { program: "crontab".to_owned(), reason };
-    let output = commands.run("crontab", &["-l"], b"").map_err(no_program)?;
+    let output = commands.run("crontab", &["-l"], b"").map_err(not_run("crontab", &["-l"]))?;
     if output.is_success {
         return String::from_utf8(output.stdout)
             .map_err(|_| CrontabError::Unreadable("it is not UTF-8".to_owned()).into());

@@ -74,7 +74,7 @@ impl InstalledJob {
 pub struct Listing {
     /// Jobs of ours.
     pub jobs: Vec<InstalledJob>,
-    /// Clocks that could not be asked, and why.
+    /// Clocks of which nobody knows what is installed in them, and why.
     pub unread: Vec<String>,
 }
 
@@ -96,7 +96,10 @@ impl SystemClocks {
                 Ok(jobs) => listing.jobs.extend(jobs),
                 Err(InstallError::NoProgram { reason, .. })
                     if reason.kind() == std::io::ErrorKind::NotFound => {}
-                Err(err) => listing.unread.push(format!("{}: {err}", scheduler.word())),
+                Err(err) => listing.unread.push(format!(
+                    "{}: it is not known whether a night is scheduled there: {err}",
+                    scheduler.word()
+                )),
             }
         }
         listing

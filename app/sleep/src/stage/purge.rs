@@ -61,10 +61,8 @@ pub fn purge_leftovers(
     keep_days: u32,
     now_ms: u64,
 ) -> io::Result<Vec<PathBuf>> {
-    let is_handoff =
-        |name: &str| name.starts_with(".skillopt-sleep-handoff.night") && name.contains(".done");
     let is_dry_run = |name: &str| name.starts_with("dryrun-") && name.ends_with(".jsonl");
-    let mut found = named(project, &is_handoff)?;
+    let mut found = named(project, &crate::handoff::is_done)?;
     found.extend(named(&state_dir.join("evidence"), &is_dry_run)?);
     let is_old = |path: &PathBuf| {
         let age = now_ms.saturating_sub(modified_ms(path).unwrap_or(now_ms));

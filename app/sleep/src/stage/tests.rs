@@ -330,16 +330,23 @@ fn f44_old_handoffs_and_dry_runs_go_and_nothing_else() {
     let world = World::new();
     let kept = [
         world.file("project/.skillopt-sleep-handoff/pending.json", ""),
+        world.file("project/.skillopt-sleep-handoff.dry/pending.json", ""),
         world.file("state/evidence/notes.jsonl", ""),
         world.file("state/state.json", ""),
     ];
     let handoff = world.file("project/.skillopt-sleep-handoff.night3.done/tasks.json", "");
+    let dry = world.file("project/.skillopt-sleep-handoff.dry.night3.done/tasks.json", "");
     let dry_run = world.file("state/evidence/dryrun-20260528-202640.jsonl", "");
     let purge =
         |now_ms| purge_leftovers(&world.project(), &world.root().join("state"), 1, now_ms).unwrap();
     assert_eq!(purge(AT), Vec::<PathBuf>::new(), "all are young");
-    assert_eq!(purge(u64::MAX / 2).len(), 2);
-    assert!(!handoff.exists() && !dry_run.exists() && kept.iter().all(|path| path.exists()));
+    assert_eq!(purge(u64::MAX / 2).len(), 3);
+    assert!(
+        !handoff.exists()
+            && !dry.exists()
+            && !dry_run.exists()
+            && kept.iter().all(|path| path.exists())
+    );
 }
 
 #[test]

@@ -13,9 +13,11 @@ const RUNS_LOOKED_AT: u32 = 200;
 
 /// Which nights of those that wait.
 #[derive(Clone, Debug)]
-pub struct OpenNights {
+pub struct OpenNights<'a> {
     /// Only nights that began before this one: when it began, and its id.
     pub before: Option<(u64, NightId)>,
+    /// Only nights of these projects.
+    pub projects: &'a [String],
     /// At most so many.
     pub limit: u32,
 }
@@ -84,19 +86,38 @@ impl Store {
         })
     }
 
+    /// Projects with nights that wait for a decision, or whose folder nobody looked into.
+    ///
+    /// # Errors
+    /// [`StoreFailure`] when the store cannot be read.
+    pub async fn projects_to_review(&self) -> Result<Vec<String>, StoreFailure> {
+        sqlx::query_scalar(
+            "SELECT DISTINCT project FROM nights \
+             WHERE decision IN ('waiting', 'stale') OR (decision IS NULL AND staging IS NOT NULL)",
+        )
+        .fetch_all(self.reader())
+        .await
+        .doing("read the projects of nights that wait")
+    }
+
     /// Nights that wait for a decision, newest first; also those that nobody can decide about as they are.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
-    pub async fn open_nights(&self, wanted: &OpenNights) -> Result<Vec<NightRow>, StoreFailure> {
+    pub async fn open_nights(
+        &self,
+        wanted: &OpenNights<'_>,
+    ) -> Result<Vec<NightRow>, StoreFailure> {
         let (at_ms, id) = wanted.before.clone().unzip();
         let rows = sqlx::query(select_nights!(
             "WHERE decision IN ('waiting', 'stale') \
              AND (?1 IS NULL OR started_at_ms < ?1 OR (started_at_ms = ?1 AND id < ?2)) \
-             ORDER BY started_at_ms DESC, id DESC LIMIT ?3"
+             AND project IN (SELECT value FROM json_each(?3)) \
+             ORDER BY started_at_ms DESC, id DESC LIMIT ?4"
         ))
         .bind(at_ms.map(int))
         .bind(id.as_ref().map(NightId::as_str))
+        .bind(to_json(&wanted.projects)?)
         .bind(wanted.limit)
         .fetch_all(self.reader())
         .await
@@ -104,14 +125,20 @@ impl Store {
         rows.iter().map(night_row).collect()
     }
 
-    /// Nights with a folder that nobody looked into, newest first.
+    /// Nights of these projects with a folder that nobody looked into, newest first.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
-    pub async fn unseen_nights(&self, limit: u32) -> Result<Vec<NightRow>, StoreFailure> {
+    pub async fn unseen_nights(
+        &self,
+        projects: &[String],
+        limit: u32,
+    ) -> Result<Vec<NightRow>, StoreFailure> {
         let rows = sqlx::query(select_nights!(
-            "WHERE decision IS NULL AND staging IS NOT NULL ORDER BY started_at_ms DESC, id DESC LIMIT ?"
+            "WHERE decision IS NULL AND staging IS NOT NULL AND project IN (SELECT value FROM json_each(?)) \
+             ORDER BY started_at_ms DESC, id DESC LIMIT ?"
         ))
+        .bind(to_json(&projects)?)
         .bind(limit)
         .fetch_all(self.reader())
         .await

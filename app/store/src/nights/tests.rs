@@ -119,7 +119,8 @@ async fn what_waits_is_found_page_by_page_and_what_nobody_looked_at_by_itself() 
         store.begin_night(&new_night(no, "/p", u64::from(no))).await.expect("begun");
         store.end_night(&id(no), &end(NightTransition::Stage)).await.expect("ended");
     }
-    let unseen = store.unseen_nights(9).await.expect("read");
+    let all = ["/p".to_owned()];
+    let unseen = store.unseen_nights(&all, 9).await.expect("read");
     assert_eq!(unseen.iter().map(|row| row.id.clone()).collect::<Vec<_>>(), [4, 3, 2, 1].map(id));
     for (no, decision) in [
         (1, NightDecision::Waiting),
@@ -129,9 +130,10 @@ async fn what_waits_is_found_page_by_page_and_what_nobody_looked_at_by_itself() 
     ] {
         assert_eq!(kept(&store, no, decision).await, ReviewKept::News);
     }
-    assert!(store.unseen_nights(9).await.expect("read").is_empty());
+    assert!(store.unseen_nights(&all, 9).await.expect("read").is_empty());
     let open = async |before: Option<(u64, NightId)>| {
-        let rows = store.open_nights(&OpenNights { before, limit: 2 }).await.expect("read");
+        let wanted = OpenNights { before, projects: &all, limit: 2 };
+        let rows = store.open_nights(&wanted).await.expect("read");
         rows.into_iter().map(|row| row.id).collect::<Vec<_>>()
     };
     assert_eq!(open(None).await, [id(4), id(3)]);
@@ -142,6 +144,28 @@ async fn what_waits_is_found_page_by_page_and_what_nobody_looked_at_by_itself() 
     assert_eq!(of_folder.len(), 4);
     assert_eq!(store.last_night().await.expect("read").map(|row| row.id), Some(id(4)));
     assert!(store.running_nights().await.expect("read").is_empty());
+}
+
+#[tokio::test]
+async fn nights_of_projects_that_are_not_asked_about_use_up_no_limit() {
+    let store = Store::in_memory().await.expect("a store");
+    for (no, project) in [(1, "/p"), (2, "/q"), (3, "/q"), (4, "/r")] {
+        store.begin_night(&new_night(no, project, u64::from(no))).await.expect("begun");
+        store.end_night(&id(no), &end(NightTransition::Stage)).await.expect("ended");
+    }
+    let asked = ["/p".to_owned()];
+    let unseen = store.unseen_nights(&asked, 1).await.expect("read");
+    assert_eq!(unseen.into_iter().map(|row| row.id).collect::<Vec<_>>(), [id(1)]);
+    for no in 1..=3 {
+        kept(&store, no, NightDecision::Waiting).await;
+    }
+    let wanted = OpenNights { before: None, projects: &asked, limit: 1 };
+    let open = store.open_nights(&wanted).await.expect("read");
+    assert_eq!(open.into_iter().map(|row| row.id).collect::<Vec<_>>(), [id(1)]);
+    kept(&store, 4, NightDecision::Adopted).await;
+    let mut projects = store.projects_to_review().await.expect("read");
+    projects.sort();
+    assert_eq!(projects, ["/p", "/q"], "what is decided waits for nobody");
 }
 
 #[tokio::test]

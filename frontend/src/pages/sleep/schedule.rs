@@ -147,6 +147,6 @@ fn full(all: Schedules, page: &SchedulePage) -> AnyView {
     } else {
         view! { <ul class="panel schedule-list">{rows}</ul> }.into_any()
     };
-    let (jobs, unread) = (page.jobs.clone(), page.unread.clone());
-    view! { {list} <SystemJobs jobs unread/> }.into_any()
+    let warnings = [page.twice.as_slice(), page.unread.as_slice()].concat();
+    view! { {list} <SystemJobs jobs=page.jobs.clone() warnings/> }.into_any()
 }

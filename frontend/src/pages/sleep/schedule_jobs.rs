@@ -1,4 +1,4 @@
-//! Jobs of ours in the system's schedulers: shown, with the command that takes each away.
+//! Jobs of ours in the system's schedulers: shown, with the command that takes each away, and what to be warned of.
 
 use crate::components::copy_button::CopyButton;
 use crate::components::dynamic::{CollectAny, nothing};
@@ -7,13 +7,13 @@ use leptos::prelude::*;
 use skillopt_domain::api::SystemJob;
 
 #[component]
-pub(super) fn SystemJobs(jobs: Vec<SystemJob>, unread: Vec<String>) -> impl IntoView {
-    let unread = unread.into_iter().map(|words| {
+pub(super) fn SystemJobs(jobs: Vec<SystemJob>, warnings: Vec<String>) -> impl IntoView {
+    let warnings = warnings.into_iter().map(|words| {
         view! { <p class="text-warn small"><Icon name="warning"/>{words}</p> }
     });
-    let unread = unread.collect_any();
+    let warnings = warnings.collect_any();
     if jobs.is_empty() {
-        return view! { {unread} }.into_any();
+        return view! { {warnings} }.into_any();
     }
     let rows = jobs.into_iter().map(row).collect_any();
     view! {
@@ -22,7 +22,7 @@ pub(super) fn SystemJobs(jobs: Vec<SystemJob>, unread: Vec<String>) -> impl Into
             <p class="muted small">"They run without this server too. A terminal takes them away:"</p>
             <ul class="stack" data-gap="md">{rows}</ul>
         </div>
-        {unread}
+        {warnings}
     }
     .into_any()
 }

@@ -9,9 +9,10 @@ use crate::cli::output::Output;
 use crate::cli::stop::Stop;
 use crate::config::{Environment, cfg_options};
 use crate::host::Hosting;
-use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights, handoff};
+use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights};
 use serde_json::json;
 use skillopt_domain::night::NightProgress;
+use skillopt_sleep::handoff::Handoff;
 use skillopt_sleep::night::NightFailure;
 use skillopt_store::BeginNightError;
 use std::path::Path;
@@ -70,7 +71,7 @@ async fn work(
     let cancel = CancellationToken::new();
     let over = CancellationToken::new();
     let (watch, setup, given) = (begun.watch.clone(), begun.setup.clone(), begun.given.clone());
-    let forecast = begun.forecast.clone();
+    let (forecast, handoff) = (begun.forecast.clone(), begun.handoff.clone());
     if !args.json {
         forecast_lines(&forecast).iter().for_each(|line| output.note(line));
     }
@@ -93,7 +94,7 @@ async fn work(
     let (done, (), ()) = tokio::join!(work, stopping, telling);
     let result = match done {
         Ok(result) => result,
-        Err(err) => return Ok(failed(output, args, Some(&setup), &err)),
+        Err(err) => return Ok(failed(output, args, handoff.as_ref(), &err)),
     };
     if args.json {
         let file = args.tasks_file.as_deref();
@@ -145,7 +146,7 @@ fn progress_line(now: &NightProgress) -> String {
 fn failed(
     output: &Output,
     args: &CommonArgs,
-    setup: Option<&crate::sleep::NightSetup>,
+    handoff: Option<&Handoff>,
     err: &NightRunError,
 ) -> Exit {
     let (word, exit) = match err {
@@ -153,7 +154,7 @@ fn failed(
         NightRunError::Models(_) | NightRunError::Tasks(_) => ("bad_config", Exit::Usage),
         NightRunError::NotReviewed(_) => ("not_reviewed", Exit::Usage),
         NightRunError::Night(failure) if failure.is_pending() => {
-            return pending(output, args, setup);
+            return pending(output, args, handoff);
         }
         NightRunError::Night(failure) if failure.is_cancelled() => ("cancelled", Exit::Cancelled),
         NightRunError::Night(NightFailure::Busy(_))
@@ -174,8 +175,8 @@ fn failed(
 }
 
 /// Prompts wait: where they are, and what to do.
-fn pending(output: &Output, args: &CommonArgs, setup: Option<&crate::sleep::NightSetup>) -> Exit {
-    let pending = setup.map(handoff).and_then(|handoff| {
+fn pending(output: &Output, args: &CommonArgs, handoff: Option<&Handoff>) -> Exit {
+    let pending = handoff.and_then(|handoff| {
         let pending = handoff.pending().ok()?;
         Some((pending.len(), handoff.dir().to_owned()))
     });

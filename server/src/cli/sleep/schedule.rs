@@ -62,7 +62,7 @@ pub(super) async fn schedule(
     };
     let listed = list::of(&setup, data_dir, env).await?;
     if common.json {
-        value["jobs"] = listed.jobs();
+        listed.add_to(&mut value);
         output.line(&value.to_string());
     } else {
         output.line(&words);
@@ -167,10 +167,12 @@ fn install(
 ) -> Result<(), InstallError> {
     let clocks = system_clocks(&setup.home, env);
     match with {
-        SchedulerArg::Cron => install_crontab(job, &setup.config.state_dir, &SystemCommands),
-        SchedulerArg::Systemd => clocks.systemd.install(job, &SystemCommands),
-        SchedulerArg::Launchd => clocks.launchd.install(job, &SystemCommands),
-        SchedulerArg::Windows => Windows.install(job, &SystemCommands),
+        SchedulerArg::Cron => {
+            install_crontab(job, &setup.config.state_dir, &SystemCommands::CHANGING)
+        }
+        SchedulerArg::Systemd => clocks.systemd.install(job, &SystemCommands::CHANGING),
+        SchedulerArg::Launchd => clocks.launchd.install(job, &SystemCommands::CHANGING),
+        SchedulerArg::Windows => Windows.install(job, &SystemCommands::CHANGING),
         // Not of this system: its schedules are rows in the store.
         SchedulerArg::Server => Ok(()),
     }
@@ -184,10 +186,16 @@ fn uninstall(
 ) -> Result<(), InstallError> {
     let clocks = system_clocks(&setup.home, env);
     match with {
-        SchedulerArg::Cron => uninstall_crontab(which, &setup.config.state_dir, &SystemCommands),
-        SchedulerArg::Systemd => clocks.systemd.uninstall(which, &SystemCommands).map(drop),
-        SchedulerArg::Launchd => clocks.launchd.uninstall(which, &SystemCommands).map(drop),
-        SchedulerArg::Windows => Windows.uninstall(which, &SystemCommands).map(drop),
+        SchedulerArg::Cron => {
+            uninstall_crontab(which, &setup.config.state_dir, &SystemCommands::CHANGING)
+        }
+        SchedulerArg::Systemd => {
+            clocks.systemd.uninstall(which, &SystemCommands::CHANGING).map(drop)
+        }
+        SchedulerArg::Launchd => {
+            clocks.launchd.uninstall(which, &SystemCommands::CHANGING).map(drop)
+        }
+        SchedulerArg::Windows => Windows.uninstall(which, &SystemCommands::CHANGING).map(drop),
         SchedulerArg::Server => Ok(()),
     }
 }

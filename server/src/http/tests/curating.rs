@@ -127,6 +127,36 @@ async fn no_model_sees_tasks_that_nobody_reviewed() {
 }
 
 #[tokio::test]
+async fn tasks_that_are_changed_while_a_night_waits_are_for_the_next_one() {
+    let world = World::with_home().await;
+    let tasks = world.found().await;
+    let tasks = world.changed(&tasks, json!({"review": true})).await;
+    let begun = world.night_with(&tasks, "handoff").await;
+    assert_eq!(begun.status, 200, "{}", begun.json());
+    world.nights.drained().await;
+    let path = format!("/api/v1/sleep/handoff?project={}", world.project().display());
+    let inbox = world.get(&path).await.json();
+    for prompt in inbox["prompts"].as_array().unwrap() {
+        let body = json!({"project": world.project(), "text": "done"});
+        let path = format!("/api/v1/sleep/handoff/{}", prompt["id"].as_str().unwrap());
+        assert_eq!(world.put(&path, &body).await.status, 200);
+    }
+    let fewer = world.changed(&tasks, json!({"delete": [ids(&tasks)[0]]})).await;
+    world.changed(&fewer, json!({"review": true})).await;
+    let body = json!({"project": world.project()});
+    let next = world.post("/api/v1/sleep/handoff/continue", &body).await;
+    assert_eq!(next.status, 200, "{}", next.json());
+    world.nights.drained().await;
+    let id = next.json()["id"].as_str().unwrap().to_owned();
+    let night = world.get(&format!("/api/v1/sleep/nights/{id}")).await.json();
+    let detail = night["night"]["detail"].as_str().unwrap();
+    assert!(detail.contains("it goes on with those"), "{night}");
+    let pinned = world.project().join(".skillopt-sleep-handoff/tasks.json");
+    let pinned: Value = serde_json::from_str(&fs::read_to_string(pinned).unwrap()).unwrap();
+    assert_eq!(pinned["tasks"].as_array().unwrap().len(), 4, "{pinned}");
+}
+
+#[tokio::test]
 async fn two_tabs_lose_nothing_of_each_other() {
     let world = World::with_home().await;
     let seen = world.found().await;

@@ -181,10 +181,33 @@ async fn a_night_that_another_one_finished_waits_no_more() {
         assert_eq!(world.give(&id, "[]", json!({})).await.status, 200);
     }
     assert_eq!(world.inbox().await["night"], json!(first));
-    let order = json!({"project": world.project(), "backend": "mock", "dry_run": true});
-    assert_eq!(world.post("/api/v1/sleep/nights", &order).await.status, 200);
-    world.nights.drained().await;
-    assert_eq!(world.inbox().await["night"], Value::Null, "its prompts are there still");
+    for (is_dry, night) in [(true, json!(first)), (false, Value::Null)] {
+        let order = json!({"project": world.project(), "backend": "mock", "dry_run": is_dry});
+        assert_eq!(world.post("/api/v1/sleep/nights", &order).await.status, 200);
+        world.nights.drained().await;
+        assert_eq!(world.inbox().await["night"], night, "a dry run takes nothing");
+    }
+    assert_eq!(ids(&world.inbox().await).len(), 3, "its prompts are there still");
     world.go_on().await.is_problem(404, "not_found");
-    assert_eq!(world.n_audited("begin_night").await, 2);
+    assert_eq!(world.n_audited("begin_night").await, 3);
+}
+
+#[tokio::test]
+async fn what_is_answered_for_a_dry_run_is_no_answer_for_the_night_that_waits() {
+    let world = World::with_home().await;
+    world.waiting().await;
+    let asked = ids(&world.inbox().await);
+    let order = json!({"project": world.project(), "backend": "handoff", "lookback_hours": 0, "dry_run": true});
+    let begun = world.post("/api/v1/sleep/nights", &order).await;
+    assert_eq!(begun.status, 200, "{}", begun.json());
+    world.nights.drained().await;
+    let inbox = world.inbox().await;
+    assert_eq!((&inbox["night"], ids(&inbox)), (&begun.json()["id"], asked.clone()), "{inbox}");
+    assert!(inbox["dir"].as_str().unwrap().ends_with(".skillopt-sleep-handoff.dry"), "{inbox}");
+    assert_eq!(world.give(&asked[0], "[]", json!({})).await.status, 200);
+    let answers = |dir: &str| {
+        fs::read_dir(world.project().join(dir).join("answers")).map_or(0, Iterator::count)
+    };
+    assert_eq!(answers(".skillopt-sleep-handoff.dry"), 1);
+    assert_eq!(answers(".skillopt-sleep-handoff"), 0);
 }

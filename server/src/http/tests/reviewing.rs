@@ -6,6 +6,7 @@ use axum::response::Response;
 use futures::StreamExt;
 use rstest::rstest;
 use serde_json::{Value, json};
+use skillopt_domain::api::NightDecision;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::NightId;
 use skillopt_domain::night::edit::{EditOp, EditRecord, Target};
@@ -329,6 +330,45 @@ async fn a_night_outside_of_the_servers_folders_is_not_in_the_queue() {
     let id = world.night_row(1, &project, Some(&project.join("x"))).await;
     let page = world.queue("").await;
     assert_eq!((ids(&page).len(), &page["n_waiting"]), (0, &json!(0)), "{id}");
+}
+
+#[tokio::test]
+async fn nights_outside_of_the_servers_folders_hide_no_older_one_and_are_not_counted() {
+    let world = World::with_home().await;
+    let night = world.proposes(1, "work", &[add("One")]).await;
+    let outside = tempfile::tempdir().unwrap();
+    let project = outside.path().canonicalize().unwrap();
+    // More than are looked into, or read, at once.
+    for nth in 2..=600 {
+        let id = world.night_row(nth, &project, Some(&project.join("x"))).await;
+        if nth % 2 == 0 {
+            let row = world.store.night(&id).await.unwrap().unwrap();
+            world.store.keep_review(&row, NightDecision::Waiting, "{}").await.unwrap();
+        }
+    }
+    let page = world.queue("?limit=1").await;
+    assert_eq!((ids(&page), &page["next"]), (vec![night.id.to_string()], &Value::Null));
+    assert_eq!(page["n_waiting"], 1, "{page}");
+    let overview = world.get("/api/v1/overview").await.json();
+    assert_eq!(overview["nights"]["n_waiting"], 1, "{overview}");
+}
+
+#[tokio::test]
+async fn every_night_that_waits_is_counted_however_many_they_are() {
+    let world = World::with_home().await;
+    let night = world.proposes(1, "work", &[add("One")]).await;
+    let project = world.folder("work");
+    for nth in 2..=502 {
+        let id = world.night_row(nth, &project, Some(&night.dir)).await;
+        let row = world.store.night(&id).await.unwrap().unwrap();
+        let kept = json!({"n_tasks": null, "refusal": "", "open": [{
+            "document": {"key": "memory", "live_path": night.memory, "n_added": 1, "n_removed": 0, "n_edits": 1, "n_risks": 0},
+            "live": Sha256Hex::of(OLD),
+        }]});
+        world.store.keep_review(&row, NightDecision::Waiting, &kept.to_string()).await.unwrap();
+    }
+    let page = world.queue("?limit=2").await;
+    assert_eq!((ids(&page).len(), &page["n_waiting"]), (2, &json!(502)));
 }
 
 #[tokio::test]

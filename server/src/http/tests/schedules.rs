@@ -236,3 +236,32 @@ async fn jobs_of_the_system_are_listed_with_the_command_that_removes_them() {
         })
     );
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_project_whose_nights_the_system_begins_too_is_told_while_its_schedule_is_on() {
+    let world = World::with_home().await;
+    let item = world.scheduled().await;
+    assert_eq!(world.get(ALL).await.json()["twice"], json!([]));
+    let units = world.path().join("home/.config/systemd/user");
+    fs::create_dir_all(&units).unwrap();
+    let mark = "# skillopt-sleep project-sha256=x\n";
+    let service =
+        format!("{mark}[Unit]\nDescription=SkillOpt-Sleep night of {}\n", world.work().display());
+    fs::write(units.join("skillopt-sleep-0123456789abcdef0123.service"), service).unwrap();
+    fs::write(units.join("skillopt-sleep-0123456789abcdef0123.timer"), mark).unwrap();
+    let page = world.get(ALL).await.json();
+    let warning = page["twice"][0].as_str().unwrap();
+    assert!(warning.contains("by systemd and by `skillopt serve`"), "{page}");
+    world.patch(&one(&item), &json!({"enabled": false})).await;
+    assert_eq!(world.get(ALL).await.json()["twice"], json!([]));
+}
+
+#[tokio::test]
+async fn without_a_home_it_is_not_known_what_the_system_runs() {
+    let world = World::new().await;
+    let page = world.get(ALL).await.json();
+    assert_eq!(page["jobs"], json!([]));
+    let words = page["unread"][0].as_str().unwrap();
+    assert!(words.starts_with("it is not known whether nights are scheduled"), "{page}");
+}

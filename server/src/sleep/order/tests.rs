@@ -75,3 +75,15 @@ fn skills_of_other_agents_may_be_adopted_into() {
         assert!(allowed.contains(&PathBuf::from(folder)), "{allowed:?}");
     }
 }
+
+#[test]
+fn the_home_is_where_this_system_says_and_no_file_in_a_project_moves_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(".env");
+    let variable = homes::home_variable(System::HERE);
+    std::fs::write(&file, format!("{variable}=/elsewhere\n")).unwrap();
+    let bare = Environment::default().with_files(&[file.as_path()]);
+    assert_eq!(home_of(&bare), None);
+    let env = Environment::from_pairs([(variable, "/home/me")]).with_files(&[file.as_path()]);
+    assert_eq!(home_of(&env), Some("/home/me".into()));
+}

@@ -7,6 +7,7 @@ use skillopt_domain::night::report::SleepReport;
 use skillopt_sleep::adopt::Receipt;
 use skillopt_sleep::stage::Role;
 use skillopt_store::Store;
+use std::path::Path;
 
 async fn nights(dir: &Path) -> Nights {
     let store = Store::in_memory().await.unwrap();

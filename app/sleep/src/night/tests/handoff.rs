@@ -62,6 +62,64 @@ async fn pins_that_cannot_be_understood_are_told() {
     world.left_nothing();
 }
 
+/// One round; what it asks lies in the files then.
+async fn round(world: &World, handoff: &Handoff) -> Result<NightResult, NightFailure> {
+    let model = Arc::new(HandoffModel::new(handoff.clone()));
+    let done = world.run(world.capped(model, None)).await;
+    if done.as_ref().is_err_and(NightFailure::is_pending) {
+        handoff.flush().unwrap();
+    }
+    done
+}
+
+#[tokio::test]
+async fn given_tasks_that_change_while_the_night_waits_are_for_the_next_one() {
+    let mut world = World::new().given(letters());
+    let handoff =
+        Handoff::new(world.path("project/.skillopt-sleep-handoff"), Arc::new(str::to_owned));
+    world.handoff = Some(handoff.clone());
+    assert_eq!(tasks_begun_with(&handoff).unwrap(), None);
+    let mut n_rounds = 0;
+    let result = loop {
+        n_rounds += 1;
+        assert!(n_rounds < 20, "the night never ends");
+        match round(&world, &handoff).await {
+            Ok(result) => break result,
+            Err(failure) => assert!(failure.is_pending(), "{failure}"),
+        }
+        let begun = tasks_begun_with(&handoff).unwrap().expect("they are pinned");
+        assert!(!have_changed(&begun, &letters()), "{begun:?}");
+        for pending in handoff.pending().unwrap() {
+            assert!(!pending.prompt.contains("zebra"), "{}", pending.prompt);
+            handoff.answer(&pending.id, &by_hand(&pending.prompt)).unwrap();
+        }
+        world.tasks = Some(vec![letter("zebra", Split::Train), letter("b", Split::Val)]);
+    };
+    assert!(n_rounds > 1, "{n_rounds}");
+    let ids: Vec<&str> = result.tasks.iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    assert!(result.report.notes.iter().any(|note| note == TASKS_CHANGED), "{:?}", result.report);
+}
+
+#[tokio::test]
+async fn a_night_that_waits_does_not_go_on_with_tasks_from_elsewhere() {
+    for is_given in [true, false] {
+        let mut world = World::new();
+        let handoff =
+            Handoff::new(world.path("project/.skillopt-sleep-handoff"), Arc::new(str::to_owned));
+        world.handoff = Some(handoff.clone());
+        world.session("first", &["Write a letter to Ann"]);
+        world.tasks = is_given.then(letters);
+        assert!(round(&world, &handoff).await.unwrap_err().is_pending());
+        let asked = handoff.pending().unwrap();
+        world.tasks = (!is_given).then(letters);
+        let failure = round(&world, &handoff).await.unwrap_err().to_string();
+        let expect = if is_given { "from a file" } else { "from sessions" };
+        assert!(failure.contains(expect) && failure.contains("remove that folder"), "{failure}");
+        assert_eq!(handoff.pending().unwrap(), asked, "its prompts wait on");
+    }
+}
+
 fn by_hand(prompt: &str) -> String {
     let purpose = match prompt {
         prompt if prompt.lines().any(|line| line.starts_with("| (1) ")) => Purpose::Mine,

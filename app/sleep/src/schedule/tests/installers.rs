@@ -35,6 +35,7 @@ fn job(project: &str) -> Job {
 struct Fake {
     crontab: RefCell<Option<String>>,
     list_fails: Option<&'static str>,
+    hangs: bool,
     write_fails: bool,
     loses_writes: bool,
     calls: RefCell<Vec<String>>,
@@ -47,6 +48,7 @@ impl Fake {
         Self {
             crontab: RefCell::new(crontab.map(str::to_owned)),
             list_fails: None,
+            hangs: false,
             write_fails: false,
             loses_writes: false,
             calls: RefCell::default(),
@@ -63,6 +65,9 @@ fn failed(words: &str) -> Output {
 impl Commands for Fake {
     fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> io::Result<Output> {
         self.calls.borrow_mut().push(format!("{program} {}", args.join(" ")));
+        if self.hangs {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer within 5 seconds"));
+        }
         let ok = |text: &str| Output {
             is_success: true,
             stdout: text.as_bytes().to_vec(),
@@ -400,4 +405,24 @@ fn a_crontab_that_cannot_be_read_is_told_and_hides_no_other_job() {
     let listing = clocks.installed(&[Scheduler::Cron, Scheduler::Systemd], &machine);
     assert_eq!(listing.jobs.len(), 1);
     assert!(listing.unread[0].starts_with("cron: ") && listing.unread[0].contains("not allowed"));
+}
+
+#[test]
+fn a_program_without_an_answer_leaves_unknown_what_is_scheduled_and_one_that_is_missing_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let clocks = SystemClocks {
+        systemd: Systemd { unit_dir: dir.path().to_owned() },
+        launchd: Launchd { agent_dir: dir.path().to_owned(), uid: 1 },
+    };
+    let machine = Fake { hangs: true, ..Fake::new(Some(MINE)) };
+    let listing = clocks.installed(&[Scheduler::Cron, Scheduler::Windows], &machine);
+    let expect = ["crontab -l", "schtasks /Query /FO CSV /NH"];
+    assert_eq!((listing.jobs.len(), listing.unread.len()), (0, expect.len()));
+    for (words, program) in listing.unread.iter().zip(expect) {
+        assert!(words.contains("it is not known whether a night is scheduled there"), "{words}");
+        assert!(words.contains(&format!("`{program}` gave no answer within 5 seconds")), "{words}");
+    }
+    let err = install_crontab(&job("/p"), dir.path(), &machine).unwrap_err();
+    assert!(matches!(err, InstallError::NoAnswer { .. }), "{err}");
+    assert_eq!(machine.crontab.borrow().as_deref(), Some(MINE), "what is not known is not written");
 }

@@ -3,7 +3,7 @@
 use super::server;
 use crate::cli::output::Output;
 use crate::config::Environment;
-use crate::sleep::{NightSetup, daily_of, system_clocks};
+use crate::sleep::{NightSetup, daily_of, runs_twice, system_clocks};
 use serde_json::{Value, json};
 use skillopt_sleep::instant::utc_text;
 use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
@@ -14,6 +14,8 @@ use std::path::Path;
 pub(super) struct Listed {
     system: Listing,
     server: Vec<Server>,
+    /// Warnings for projects whose nights more than one clock begins.
+    twice: Vec<String>,
 }
 
 /// A schedule of the server.
@@ -30,12 +32,13 @@ pub(super) async fn of(
     env: &Environment,
 ) -> anyhow::Result<Listed> {
     let clocks = system_clocks(&setup.home, env);
-    let mut system = clocks.installed(Scheduler::of_this_system(), &SystemCommands);
+    let mut system = clocks.installed(Scheduler::of_this_system(), &SystemCommands::LOOKING);
     system.jobs.retain(|job| job.is_of(&setup.config.invoked_project));
     let now_ms = server::now_ms();
     let rows = server::schedules(data_dir).await?;
+    let twice = runs_twice(&system.jobs, rows.iter());
     let server = rows.into_iter().map(|row| Server { next: next_of(&row, now_ms), row }).collect();
-    Ok(Listed { system, server })
+    Ok(Listed { system, server, twice })
 }
 
 fn next_of(row: &ScheduleRow, now_ms: u64) -> String {
@@ -47,13 +50,18 @@ impl Listed {
     /// Tells all, for programs or for people.
     pub(super) fn tell(&self, is_json: bool, output: &Output) {
         if is_json {
-            let value = json!({"ok": true, "jobs": self.jobs(), "unread": self.system.unread});
+            let mut value = json!({"ok": true});
+            self.add_to(&mut value);
             output.line(&value.to_string());
             return;
         }
-        self.system.unread.iter().for_each(|words| output.note(words));
+        let warnings = self.system.unread.iter().chain(&self.twice);
+        warnings.for_each(|words| output.note(&format!("warning: {words}")));
         if self.system.jobs.is_empty() && self.server.is_empty() {
-            output.line("nothing is scheduled");
+            output.line(match self.system.unread.is_empty() {
+                true => "nothing is scheduled",
+                false => "nothing else is scheduled",
+            });
             return;
         }
         output.line("scheduled:");
@@ -61,8 +69,15 @@ impl Listed {
         self.server.iter().for_each(|one| output.line(&server_words(one)));
     }
 
+    /// Adds all to an answer for programs.
+    pub(super) fn add_to(&self, value: &mut Value) {
+        value["jobs"] = self.jobs();
+        value["unread"] = json!(self.system.unread);
+        value["twice"] = json!(self.twice);
+    }
+
     /// One object a job.
-    pub(super) fn jobs(&self) -> Value {
+    fn jobs(&self) -> Value {
         let system = self.system.jobs.iter().map(|job| {
             let at = job.at.map(|at| at.to_string());
             json!({"scheduler": job.scheduler.word(), "project": job.project, "at": at, "name": job.name})

@@ -1,0 +1,195 @@
+//! Where the files of a handoff lie: in the project, or in a folder that several projects share, where each has a folder of
+//! its own. Dry runs have theirs beside it: what is answered for one night reaches no other.
+
+use super::files::{Handoff, MAX_FILE_BYTES, Pinned, Redact};
+use super::plain;
+use serde_json::Value;
+use skillopt_domain::file_name::safe_file_name;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const IN_PROJECT: &str = ".skillopt-sleep-handoff";
+const DRY: &str = ".dry";
+
+/// Which nights of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NightKind {
+    /// Those that are kept.
+    Real,
+    /// Dry runs.
+    Dry,
+}
+
+impl NightKind {
+    /// Those of a night.
+    #[must_use]
+    pub fn of(is_dry: bool) -> Self {
+        match is_dry {
+            true => Self::Dry,
+            false => Self::Real,
+        }
+    }
+}
+
+impl Handoff {
+    /// The handoff of a project: in the project, or in the folder `shared` where one is named. Reads what lies there.
+    #[must_use]
+    pub fn of_project(
+        project: &Path,
+        shared: Option<&Path>,
+        kind: NightKind,
+        redact: Redact,
+    ) -> Self {
+        let Some(shared) = shared else {
+            return Self::new(named(project, IN_PROJECT, kind), redact);
+        };
+        let own = named(shared, &safe_file_name(&project.to_string_lossy()), kind);
+        let is_direct = kind == NightKind::Real && !own.is_dir() && is_of(shared, project);
+        let dir = if is_direct { shared.to_owned() } else { own.clone() };
+        Self::lying_in(dir, own, redact)
+    }
+}
+
+/// The folder is a handoff that was put aside when its night came to its end.
+pub(crate) fn is_done(name: &str) -> bool {
+    let rest = name.strip_prefix(IN_PROJECT);
+    let rest = rest.map(|rest| rest.strip_prefix(DRY).unwrap_or(rest));
+    rest.is_some_and(|rest| rest.starts_with(".night") && rest.contains(".done"))
+}
+
+fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
+    match kind {
+        NightKind::Real => folder.join(name),
+        NightKind::Dry => folder.join(format!("{name}{DRY}")),
+    }
+}
+
+/// The reference system, and earlier versions of this one, put the files of whichever project into the shared folder
+/// itself. They are those of the project when everything that is pinned there is about it and nothing else.
+fn is_of(shared: &Path, project: &Path) -> bool {
+    let mut projects = BTreeSet::new();
+    for what in [Pinned::Digests, Pinned::Tasks] {
+        let text = plain::read_text(&shared.join(what.file_name()), MAX_FILE_BYTES);
+        match text.map(|text| text.map(|text| serde_json::from_str::<Value>(&text))) {
+            Ok(None) => {}
+            Ok(Some(Ok(pinned))) => add_projects(&pinned, &mut projects),
+            Ok(Some(Err(_))) | Err(_) => return false,
+        }
+    }
+    projects.len() == 1 && projects.contains(&*project.to_string_lossy())
+}
+
+fn add_projects(value: &Value, projects: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| add_projects(item, projects)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_str() {
+                    Some(project) if name == "project" && !project.is_empty() => {
+                        projects.insert(project.to_owned());
+                    }
+                    _ => add_projects(value, projects),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+    use std::sync::Arc;
+
+    fn of(project: &str, shared: Option<&Path>, kind: NightKind) -> Handoff {
+        Handoff::of_project(Path::new(project), shared, kind, Arc::new(str::to_owned))
+    }
+
+    fn ask(handoff: &Handoff, prompt: &str) -> String {
+        let id = handoff.pend(prompt, 9).unwrap();
+        handoff.flush().unwrap();
+        id
+    }
+
+    fn prompts(handoff: &Handoff) -> Vec<String> {
+        let prompts = handoff.round().unwrap().prompts;
+        prompts.into_iter().map(|prompt| prompt.asked.prompt).collect()
+    }
+
+    #[test]
+    fn projects_that_share_a_folder_see_neither_prompts_nor_answers_of_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = Some(dir.path());
+        let (one, two) =
+            (of("/a/work", shared, NightKind::Real), of("/b/work", shared, NightKind::Real));
+        let id = ask(&one, "the same words");
+        assert_eq!(prompts(&of("/b/work", shared, NightKind::Real)), Vec::<String>::new());
+        assert_eq!(ask(&two, "the same words"), id);
+        one.answer(&id, "for one").unwrap();
+        assert_eq!(two.answer_of("the same words").unwrap(), None);
+        let done = one.finish(3, 0).unwrap().unwrap();
+        assert_eq!(done.parent(), shared);
+        assert_eq!(prompts(&two), ["the same words"], "the other one waits on");
+    }
+
+    #[test]
+    fn a_dry_run_has_files_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().to_str().unwrap();
+        for shared in [None, Some(dir.path())] {
+            let (real, dry) =
+                (of(project, shared, NightKind::Real), of(project, shared, NightKind::Dry));
+            let id = ask(&dry, "rehearsed?");
+            dry.answer(&id, "yes").unwrap();
+            dry.pin(Pinned::Tasks, &json!([])).unwrap();
+            assert_eq!(real.answer_of("rehearsed?").unwrap(), None);
+            assert_eq!(real.pinned(Pinned::Tasks).unwrap(), None);
+            assert!(!real.dir().exists());
+            let done = dry.finish(3, 0).unwrap().unwrap();
+            assert!(done.to_str().unwrap().ends_with(".dry.night3.done"), "{}", done.display());
+        }
+        assert!(is_done(".skillopt-sleep-handoff.dry.night3.done"));
+        assert!(is_done(".skillopt-sleep-handoff.night3.done.19700101-000000"));
+        for open in ["", ".dry", ".mine.done"] {
+            assert!(!is_done(&format!("{IN_PROJECT}{open}")), "{open}");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_the_shared_folder_itself_is_for_the_project_that_it_is_about() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = Some(dir.path());
+        let earlier = Handoff::new(dir.path().to_owned(), Arc::new(str::to_owned));
+        let id = ask(&earlier, "asked before");
+        assert!(prompts(&of("/a/work", shared, NightKind::Real)).is_empty(), "nobody knows whose");
+        let digests =
+            json!({"found": {"digests": [{"project": "/a/work"}, {"project": "/a/work"}]}});
+        earlier.pin(Pinned::Digests, &digests).unwrap();
+        assert!(prompts(&of("/b/work", shared, NightKind::Real)).is_empty());
+        assert!(prompts(&of("/a/work", shared, NightKind::Dry)).is_empty());
+        let own = of("/a/work", shared, NightKind::Real);
+        assert_eq!(prompts(&own), ["asked before"]);
+        own.answer(&id, "now").unwrap();
+
+        let other = of("/b/work", shared, NightKind::Real);
+        ask(&other, "something else");
+        let done = own.finish(3, 0).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(done.join(format!("answers/{id}.md"))).unwrap(), "now");
+        assert!(done.join("digests.json").is_file() && !dir.path().join("pending.json").exists());
+        assert_eq!(prompts(&other), ["something else"], "folders of others stay");
+        assert!(prompts(&of("/a/work", shared, NightKind::Real)).is_empty());
+    }
+
+    #[test]
+    fn pins_about_several_projects_are_nobodys() {
+        let dir = tempfile::tempdir().unwrap();
+        let earlier = Handoff::new(dir.path().to_owned(), Arc::new(str::to_owned));
+        ask(&earlier, "asked before");
+        earlier.pin(Pinned::Tasks, &json!([{"project": "/a"}, {"project": "/b"}])).unwrap();
+        for project in ["/a", "/b"] {
+            assert!(prompts(&of(project, Some(dir.path()), NightKind::Real)).is_empty());
+        }
+    }
+}
