@@ -12,9 +12,9 @@ import { CODE, DATA, renameImports, sections } from "./wasm.mjs";
 
 // What a request is worth, in bytes of a module before it is shrunk: so much more may a page load to save one. The tabs
 // of a page are near the budget and have less to spare.
-const REQUEST_BYTES = { page: 7_000, inner: 1_000 };
+const REQUEST_BYTES = { page: 7_000, inner: 850 };
 // What a page loads counts the more the heavier the page is, with this power: heavy ones are near the budget.
-const EMPHASIS = 6;
+const EMPHASIS = 5;
 // How much counts what is loaded by a part beside a page; what follows a run that goes on comes with the page.
 const BESIDE_SHARE = 0.1;
 const LIVE_SHARE = 0.5;
@@ -96,7 +96,8 @@ function group(parts, modules) {
   const besideShare = (part) => (part === "run_live" ? LIVE_SHARE : BESIDE_SHARE);
   const prices = parts.map((part) => (parent(part) ? REQUEST_BYTES.inner : REQUEST_BYTES.page) * (BESIDE.has(part) ? besideShare(part) : 1));
   const needs = parts.map((part) => sumOf(modules.filter((module) => withParents(part).some((one) => module.users.has(one)))));
-  const shares = parts.map((part, at) => (BESIDE.has(part) ? besideShare(part) : (needs[at] / Math.max(...needs)) ** EMPHASIS));
+  const heaviest = Math.max(...needs.filter((_, at) => !BESIDE.has(parts[at])));
+  const shares = parts.map((part, at) => (BESIDE.has(part) ? besideShare(part) : (needs[at] / heaviest) ** EMPHASIS));
   const cost = (a, b) => {
     let sum = 0;
     for (let at = 0; at < parts.length; at++) {

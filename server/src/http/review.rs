@@ -28,6 +28,7 @@ const MOST_UNSEEN: u32 = 200;
 const MOST_RUNS: u32 = 10;
 const NEWEST_RUNS: u32 = 40;
 const WAITING_SHOWN: usize = 3;
+const ASKING_SHOWN: u32 = 3;
 
 /// Nights whose proposals wait for a decision, newest first, and runs with a better skill that is not adopted. Nights
 /// outside of the folders that may be read are left out.
@@ -64,6 +65,7 @@ pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Ov
     let newest = RunQuery { limit: Some(NEWEST_RUNS), ..RunQuery::default() };
     let runs = state.store.list_runs(&newest).await?;
     let running = looked_at(&state, state.store.running_nights().await?).await?;
+    let asking = looked_at(&state, state.store.nights_that_ask(ASKING_SHOWN).await?).await?;
     let mut waiting = open_after_a_look(&state).await?;
     let n_waiting = count(&waiting);
     waiting.retain(is_waiting);
@@ -72,6 +74,7 @@ pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Ov
     let last = looked_at(&state, last).await?.into_iter().next();
     let nights = NightsOverview {
         running: running.into_iter().map(|seen| seen.night).collect(),
+        asking: asking.into_iter().map(|seen| seen.night).collect(),
         waiting,
         n_waiting,
         last: last.map(|seen| seen.night),

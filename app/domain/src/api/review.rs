@@ -85,6 +85,8 @@ from_fields! { Overview { runs, nights } }
 pub struct NightsOverview {
     /// Those that run now, newest first.
     pub running: Vec<NightItem>,
+    /// Of those whose prompts wait for answers the newest three.
+    pub asking: Vec<NightItem>,
     /// Of those that wait for a decision and can be adopted the newest three.
     pub waiting: Vec<ReviewItem>,
     /// How many wait in all.
@@ -95,7 +97,7 @@ pub struct NightsOverview {
     pub next: Option<NextNight>,
 }
 
-from_fields! { NightsOverview { running, waiting, n_waiting, last, next } }
+from_fields! { NightsOverview { running, asking, waiting, n_waiting, last, next } }
 
 /// A night to come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

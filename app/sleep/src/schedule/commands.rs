@@ -3,7 +3,7 @@
 use super::InstallError;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(5);

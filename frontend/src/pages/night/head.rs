@@ -62,7 +62,7 @@ fn Facts<'a>(night: &'a NightItem) -> impl IntoView + use<> {
     view! {
         <div class="page-head__meta">
             <span>"Project "<span class="mono path">{night.project.clone()}</span></span>
-            <span>"started "<When at_ms=night.started_at_ms/>{took}" by "{night.actor.clone()}</span>
+            <span>"started "<When at_ms=night.started_at_ms/>" by "{night.actor.clone()}{took}</span>
             <span>{night.models.clone()}</span>
             <span>{money_words(spend)}" spent, "{spend_title(spend)}</span>
         </div>

@@ -30,5 +30,5 @@ pub(super) fn ToPrompts(night: NightState) -> impl IntoView {
 pub(super) fn ToTasks(night: NightState) -> impl IntoView {
     let href = night
         .memo(|detail| format!("{}&night={}", tasks_href(&detail.night.project), detail.night.id));
-    view! { <a class="section__end" href=move || href.get()>"Edit, mute, merge tasks"</a> }
+    view! { <a class="link section__end" href=move || href.get()>"Edit, mute, merge tasks"</a> }
 }

@@ -17,6 +17,8 @@ enum Reached {
     Done,
     Running,
     Waiting,
+    /// The night waits here for a person.
+    Asking,
     /// The night ended here.
     Ended,
     /// The night ended before.
@@ -33,6 +35,8 @@ impl Reached {
             NightStatus::Running => Self::Waiting,
             // It did its work and found nothing.
             NightStatus::Empty if stage == now => Self::Done,
+            NightStatus::Pending if stage == now => Self::Asking,
+            NightStatus::Pending => Self::Waiting,
             _ if stage == now => Self::Ended,
             _ => Self::Never,
         }
@@ -43,6 +47,7 @@ impl Reached {
         match self {
             Self::Done => ("done", "check"),
             Self::Running => ("running", "running"),
+            Self::Asking => ("paused", "paused"),
             Self::Waiting | Self::Never => ("waiting", "queued"),
             Self::Ended => ("error", "error"),
         }
@@ -118,6 +123,7 @@ fn cell(
     let (bold, rest) = match reached {
         Reached::Done => result,
         Reached::Running => so_far(detail),
+        Reached::Asking => (String::new(), "waits for answers".to_owned()),
         Reached::Waiting => (String::new(), "waiting".to_owned()),
         Reached::Ended => (String::new(), "ended here".to_owned()),
         Reached::Never => (String::new(), "not reached".to_owned()),
@@ -255,6 +261,15 @@ mod tests {
         assert_eq!((current.len(), current[0].name), (1, "Reflect"));
         assert_eq!(told(&cells, 4).1, " looking for edits of the skill");
         assert_eq!((cells[3].reached, cells[5].reached), (Reached::Done, Reached::Waiting));
+    }
+
+    #[test]
+    fn a_night_that_waits_for_answers_has_not_failed() {
+        let mut night = detail(NightStatus::Pending);
+        night.night.progress.stage = NightStage::Mine;
+        let cells = cells(&night);
+        assert_eq!(told(&cells, 2), (Reached::Asking, " waits for answers".to_owned()));
+        assert_eq!((cells[1].reached, cells[3].reached), (Reached::Done, Reached::Waiting));
     }
 
     #[test]

@@ -36,8 +36,8 @@ impl Snapshot {
     }
 
     pub(super) fn has_nights(&self) -> bool {
-        let NightsOverview { running, last, next, .. } = &self.nights;
-        !running.is_empty() || last.is_some() || next.is_some()
+        let NightsOverview { running, asking, last, next, .. } = &self.nights;
+        !running.is_empty() || !asking.is_empty() || last.is_some() || next.is_some()
     }
 
     /// Takes over a night that runs. `false` for one that is over: what waits and what was is the server's to say.

@@ -3,9 +3,9 @@
 use crate::components::dynamic::CollectAny;
 use crate::components::look::Look;
 use crate::components::night_cells::{
-    decision_look, folder, money_words, night_href, night_name, state_words,
+    decision_look, folder, inbox_href, money_words, night_href, night_name, state_words,
 };
-use crate::components::status::Status;
+use crate::components::status::{SimulatedBadge, Status};
 use crate::fmt;
 use crate::state::memo::Memo;
 use crate::time;
@@ -28,6 +28,7 @@ pub(super) fn Nights(nights: Memo<NightsOverview>) -> impl IntoView {
 
 fn facts(nights: &NightsOverview) -> Vec<AnyView> {
     let mut all = nights.running.iter().map(running).collect_any();
+    all.extend(nights.asking.iter().map(asking));
     if let Some(last) = &nights.last {
         all.push(over(last));
     }
@@ -48,6 +49,16 @@ fn running(night: &NightItem) -> AnyView {
     .into_any()
 }
 
+/// A night that cannot go on before a person has answered.
+fn asking(night: &NightItem) -> AnyView {
+    let label = format!("Asks you, {}", folder(&night.project));
+    view! {
+        <dt>{label}</dt>
+        <dd><a class="link" href=inbox_href(&night.project)>"Answer its prompts"</a></dd>
+    }
+    .into_any()
+}
+
 fn over(night: &NightItem) -> AnyView {
     let label = format!("Last, {}", folder(&night.project));
     let look = decision_look(night).unwrap_or_else(|| Look::from(night.status));
@@ -63,7 +74,12 @@ fn over(night: &NightItem) -> AnyView {
     });
     view! {
         <dt>{label}</dt>
-        <dd><a href=night_href(&night.id)><Status look text=words/></a></dd>
+        <dd>
+            <span class="row" data-gap="tight">
+                {night.is_simulated.then(|| view! { <SimulatedBadge/> }.into_any())}
+                <a href=night_href(&night.id)><Status look text=words/></a>
+            </span>
+        </dd>
         {took}
     }
     .into_any()

@@ -27,7 +27,7 @@ pub(super) fn ToTasks(
 pub(super) fn ToPrompts<'a>(night: &'a NightItem) -> impl IntoView + use<> {
     let href = (night.status == NightStatus::Pending).then(|| inbox_href(&night.project));
     dynamic(move || match href.clone() {
-        Some(href) => view! { " " <a href=href>"answer prompts"</a> }.into_any(),
+        Some(href) => view! { " " <a class="link" href=href>"answer prompts"</a> }.into_any(),
         None => nothing(),
     })
 }

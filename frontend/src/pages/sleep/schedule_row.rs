@@ -32,7 +32,7 @@ pub(super) fn schedule_row(all: Schedules, item: &ScheduleItem) -> AnyView {
             {switch(all, item, &name)}
             <div class="schedule__main">
                 <p><span class="medium" title=title>{name.clone()}</span> ", " <span>{when_words(item)}</span></p>
-                <p class="muted small">{options} ". Set by " {by} " " <When at_ms/> "."</p>
+                <p class="muted small">{options} ". Set by " {by} " at " <When at_ms/> "."</p>
                 {problem}
                 {latest(&item.outcomes)}
             </div>

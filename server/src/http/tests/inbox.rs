@@ -173,6 +173,15 @@ async fn a_night_whose_files_were_put_aside_does_not_begin_again() {
     assert_eq!(world.n_audited("begin_night").await, 1);
 }
 
+impl World {
+    /// The night whose prompts the first page asks to answer; of one project there is at most one.
+    async fn asking(&self) -> Value {
+        let asking = self.get("/api/v1/overview").await.json()["nights"]["asking"].clone();
+        assert!(asking.as_array().unwrap().len() < 2, "{asking}");
+        asking[0]["id"].clone()
+    }
+}
+
 #[tokio::test]
 async fn a_night_that_another_one_finished_waits_no_more() {
     let world = World::with_home().await;
@@ -186,6 +195,7 @@ async fn a_night_that_another_one_finished_waits_no_more() {
         assert_eq!(world.post("/api/v1/sleep/nights", &order).await.status, 200);
         world.nights.drained().await;
         assert_eq!(world.inbox().await["night"], night, "a dry run takes nothing");
+        assert_eq!(world.asking().await, night, "the first page says the same");
     }
     assert_eq!(ids(&world.inbox().await).len(), 3, "its prompts are there still");
     world.go_on().await.is_problem(404, "not_found");

@@ -403,7 +403,9 @@ async fn a_finished_run_with_a_better_skill_waits_until_it_is_adopted() {
 async fn the_overview_is_one_answer_with_runs_and_nights() {
     let world = World::with_home().await;
     let empty = world.get("/api/v1/overview").await.json();
-    let nothing = json!({"running": [], "waiting": [], "n_waiting": 0, "last": null, "next": null});
+    let nothing = json!({
+        "running": [], "asking": [], "waiting": [], "n_waiting": 0, "last": null, "next": null
+    });
     assert_eq!((&empty["runs"]["total"], &empty["nights"]), (&json!(0), &nothing));
     for nth in 1..=4 {
         world.proposes(nth, &format!("work{nth}"), &[add("One")]).await;

@@ -15,7 +15,8 @@ async fn a_night_reflects_while_the_optimizer_is_asked_for_edits() {
         Ok(reply(&answer(request)))
     });
     let (_control, ctx) = RunControl::new();
-    let night = run_night(&world.plan(), world.models(&voice), &watch, &world.clock, &ctx);
+    let plan = world.plan();
+    let night = run_night(&plan, world.models(&voice), &watch, &world.clock, &ctx);
     assert!(night.await.unwrap().report.accepted);
     let mut stages = told.lock().unwrap().clone();
     stages.dedup();
