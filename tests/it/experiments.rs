@@ -210,7 +210,7 @@ fn what_is_wrong_with_a_benchmark_is_told_with_file_and_field() -> anyhow::Resul
     refused(&run(&["--bench", BENCH, "--backend", "handoff"])?, &["a person cannot answer"])?;
     refused(&run(&["--persona", "researcher", "--backend", "claud"])?, &["do you mean `claude`"])?;
     let project = ["--bench", BENCH, "--project", "nowhere"];
-    refused(&run(&project)?, &["nowhere"])
+    refused(&run(&project)?, &["--project", "harvests nothing"])
 }
 
 #[test]
