@@ -1,8 +1,7 @@
 //! Where the files of a handoff lie: in the project, or in a folder that several projects share, where each has a folder of
 //! its own. Dry runs have theirs beside it: what is answered for one night reaches no other.
 
-use super::files::{Handoff, MAX_FILE_BYTES, Pinned, Redact};
-use super::plain;
+use super::files::{Handoff, Pinned, Redact, pinned_in};
 use serde_json::Value;
 use skillopt_domain::file_name::safe_file_name;
 use std::collections::BTreeSet;
@@ -69,11 +68,10 @@ fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
 fn is_of(shared: &Path, project: &Path) -> bool {
     let mut projects = BTreeSet::new();
     for what in [Pinned::Digests, Pinned::Tasks] {
-        let text = plain::read_text(&shared.join(what.file_name()), MAX_FILE_BYTES);
-        match text.map(|text| text.map(|text| serde_json::from_str::<Value>(&text))) {
+        match pinned_in(shared, what) {
             Ok(None) => {}
-            Ok(Some(Ok(pinned))) => add_projects(&pinned, &mut projects),
-            Ok(Some(Err(_))) | Err(_) => return false,
+            Ok(Some(pinned)) => add_projects(&pinned, &mut projects),
+            Err(_) => return false,
         }
     }
     projects.len() == 1 && projects.contains(&*project.to_string_lossy())
@@ -171,10 +169,12 @@ mod tests {
         assert!(prompts(&of("/a/work", shared, NightKind::Dry)).is_empty());
         let own = of("/a/work", shared, NightKind::Real);
         assert_eq!(prompts(&own), ["asked before"]);
+        assert!(own.to_remove().contains("digests.json"), "others have folders in it");
         own.answer(&id, "now").unwrap();
 
         let other = of("/b/work", shared, NightKind::Real);
         ask(&other, "something else");
+        assert_eq!(other.to_remove(), "that folder");
         let done = own.finish(3, 0).unwrap().unwrap();
         assert_eq!(fs::read_to_string(done.join(format!("answers/{id}.md"))).unwrap(), "now");
         assert!(done.join("digests.json").is_file() && !dir.path().join("pending.json").exists());
