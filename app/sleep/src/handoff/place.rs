@@ -1,5 +1,5 @@
 //! Where the files of a handoff lie: in the project, or in a folder that several projects share, where each has a folder of
-//! its own. Dry runs have theirs beside it: what is answered for one night reaches no other.
+//! its own. Dry runs have theirs beside it: no file of theirs is one of the night that waits.
 
 use super::files::{Handoff, Pinned, Redact, pinned_in};
 use serde_json::Value;
