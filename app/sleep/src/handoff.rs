@@ -13,7 +13,7 @@ pub use files::{Asked, Handoff, HandoffError, Pinned, Redact};
 pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
 pub use place::NightKind;
-pub(crate) use place::is_done;
+pub(crate) use place::{is_done, places};
 
 use skillopt_domain::hash::Sha256Hex;
 

@@ -17,7 +17,7 @@ pub use manifest::{Manifest, ManifestError, Row};
 pub use names::{folded_path, real_path, safe_live_path};
 pub use nights::{Night, latest, night, nights};
 pub use publish::{Proposal, ProposedDoc, PublishError, Published, publish};
-pub use purge::{Purged, Retention, purge, purge_leftovers};
+pub use purge::{LeftIn, Purged, Retention, purge, purge_leftovers};
 pub use reserve::{Reserved, lock_project, reserve, staging_root};
 pub use target::{MemoryFile, Pinned, Role, TargetError, TargetFault, TargetSpec, check_targets};
 pub(crate) use target::{check_file, check_name, is_inside};

@@ -2,8 +2,10 @@
 //! reference system's format, with keys of other programs kept. A damaged file is refused, never replaced by a fresh one.
 
 mod file;
+mod known;
 
 pub use file::{StateError, StateFile};
+pub use known::KnownNights;
 
 use crate::instant;
 use crate::task::TaskRecord;

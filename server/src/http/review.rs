@@ -28,7 +28,7 @@ const MOST_UNSEEN: u32 = 200;
 const MOST_RUNS: u32 = 10;
 const NEWEST_RUNS: u32 = 40;
 const WAITING_SHOWN: usize = 3;
-const ASKING_SHOWN: u32 = 3;
+const ASKING_SHOWN: usize = 3;
 
 /// Nights whose proposals wait for a decision, newest first, and runs with a better skill that is not adopted. Nights
 /// outside of the folders that may be read are left out.
@@ -65,7 +65,7 @@ pub(crate) async fn overview(State(state): State<AppState>) -> ApiResult<Json<Ov
     let newest = RunQuery { limit: Some(NEWEST_RUNS), ..RunQuery::default() };
     let runs = state.store.list_runs(&newest).await?;
     let running = looked_at(&state, state.store.running_nights().await?).await?;
-    let asking = looked_at(&state, state.store.nights_that_ask(ASKING_SHOWN).await?).await?;
+    let asking = asking(&state).await?;
     let mut waiting = open_after_a_look(&state).await?;
     let n_waiting = count(&waiting);
     waiting.retain(is_waiting);
@@ -100,13 +100,28 @@ fn is_waiting(item: &ReviewItem) -> bool {
 /// Projects that have something to review and may be read. Others are left out before anything of them is read, so that
 /// however many nights they have, they stand in nobody's way.
 async fn projects(state: &AppState) -> ApiResult<Vec<String>> {
-    let mut projects = state.store.projects_to_review().await?;
+    let projects = state.store.projects_to_review().await?;
+    Ok(readable_of(state, projects.into_iter().collect()).await.into_iter().collect())
+}
+
+/// Of these projects those that may be read.
+async fn readable_of(state: &AppState, mut projects: BTreeSet<String>) -> BTreeSet<String> {
     let shared = state.clone();
-    Ok(beside(move || {
+    beside(move || {
         projects.retain(|project| shared.adopter.readable_folder(project).is_ok());
         projects
     })
-    .await)
+    .await
+}
+
+/// The newest nights whose prompts can be answered here.
+async fn asking(state: &AppState) -> ApiResult<Vec<ReviewItem>> {
+    let mut rows = state.store.nights_that_ask().await?;
+    let projects = rows.iter().map(|row| row.project.clone()).collect();
+    let readable = readable_of(state, projects).await;
+    rows.retain(|row| readable.contains(&row.project));
+    rows.truncate(ASKING_SHOWN);
+    looked_at(state, rows).await
 }
 
 /// As [`open`], after a look into folders of older versions.
@@ -140,13 +155,7 @@ pub(super) async fn looked_at(
     state: &AppState,
     mut rows: Vec<NightRow>,
 ) -> ApiResult<Vec<ReviewItem>> {
-    let projects: BTreeSet<String> = rows.iter().map(|row| row.project.clone()).collect();
-    let shared = state.clone();
-    let readable: BTreeSet<String> = beside(move || {
-        let is_readable = |project: &String| shared.adopter.readable_folder(project).is_ok();
-        projects.into_iter().filter(is_readable).collect()
-    })
-    .await;
+    let readable = readable_of(state, rows.iter().map(|row| row.project.clone()).collect()).await;
     for row in &mut rows {
         let is_new = row.decision.is_none() && row.staging.is_some();
         if is_new && readable.contains(&row.project) {

@@ -4,9 +4,8 @@
 use super::order::NightSetup;
 use skillopt_sleep::adopt::{AdoptError, Refusal, RowState, review};
 use skillopt_sleep::stage::{Night, latest, nights, staging_root};
-use skillopt_sleep::state::StateFile;
+use skillopt_sleep::state::{KnownNights, StateFile};
 use skillopt_store::NightRow;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Which night is meant when none is named.
@@ -32,9 +31,9 @@ pub(crate) fn staging_of(
         let dir = if dir.is_absolute() { dir.to_owned() } else { project.join(dir) };
         return if dir.is_dir() { Ok(dir) } else { Err(AdoptError::NoStaging(dir)) };
     }
-    let history = history(setup)?;
+    let history = known_nights(setup)?;
     let pointed = latest(project).ok().flatten();
-    let own = |night: &Night| is_known(&night.dir, &history);
+    let own = |night: &Night| history.has(&night.dir);
     let mut known = nights(project).unwrap_or_default();
     known.retain(|night| night.published_ms.is_some() && own(night));
     if wanted == Wanted::LatestAdopted
@@ -50,15 +49,10 @@ pub(crate) fn staging_of(
     }
 }
 
-fn history(setup: &NightSetup) -> Result<BTreeSet<PathBuf>, AdoptError> {
+fn known_nights(setup: &NightSetup) -> Result<KnownNights, AdoptError> {
     let state = StateFile::new(&setup.config.state_dir).read();
     let state = state.map_err(|err| AdoptError::InvalidStaging(err.to_string()))?;
-    let rows = state.history_of(&setup.project()).into_iter();
-    Ok(rows.filter_map(|row| Path::new(&row.staging).canonicalize().ok()).collect())
-}
-
-fn is_known(dir: &Path, history: &BTreeSet<PathBuf>) -> bool {
-    dir.canonicalize().is_ok_and(|real| history.contains(&real))
+    Ok(KnownNights::of(&state.history_of(&setup.project())))
 }
 
 fn has_adopted(night: &Night) -> bool {

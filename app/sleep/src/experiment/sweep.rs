@@ -16,7 +16,7 @@ use super::plan::{Cell, SweepKind, Who};
 use super::{Bed, BenchFolder};
 use crate::consolidate::{NightError, NightOptions};
 use async_trait::async_trait;
-use cell::{Left, run_cell};
+use cell::run_cell;
 use list::{cfg_key, experiments, identities};
 use row::put;
 use std::io;
@@ -78,7 +78,8 @@ pub enum SweepError {
     Night {
         /// Why.
         error: NightError,
-        /// The rows of the plan so far; the last one is of the experiment that was stopped.
+        /// The rows of the plan as far as there are any: that of the experiment that was stopped, those before it, and those
+        /// behind it that an earlier sweep left.
         rows: Vec<SweepRow>,
     },
 }
@@ -94,28 +95,34 @@ pub async fn run_sweep(
     host: &dyn SweepHost,
 ) -> Result<Vec<SweepRow>, SweepError> {
     let mut rows: Vec<SweepRow> = Vec::new();
+    let mut end = None;
     for (cell, folder) in experiments(order) {
         let key = cfg_key((cell, &identities(cell, host).await), folder, order);
         if rows.iter().any(|row| row.cfg_key == key) {
             // A plan may say the same twice.
             continue;
         }
-        if let Some(row) = known.iter().find(|row| row.cfg_key == key && row.is_done()) {
+        let earlier = known.iter().find(|row| row.cfg_key == key);
+        if end.is_some() {
+            rows.extend(earlier.cloned());
+            continue;
+        }
+        if let Some(row) = earlier.filter(|row| row.is_done()) {
             host.tell(SweepStep::Known(row));
             rows.push(row.clone());
             continue;
         }
         host.tell(SweepStep::Begins(&folder.name, cell.kind, &cell.models()));
-        let Left { row, end } = run_cell(cell, folder, order.night, host).await;
-        let row = row.with_earlier(known.iter().find(|row| row.cfg_key == key));
-        let row = SweepRow { cfg_key: key, ..row };
+        let left = run_cell(cell, folder, order.night, host).await;
+        let row = SweepRow { cfg_key: key, ..left.row.with_earlier(earlier) };
         put(&mut known, row.clone());
         host.keep(&known)?;
         host.tell(SweepStep::Ended(&row));
         rows.push(row);
-        if let Some(error) = end {
-            return Err(SweepError::Night { error, rows });
-        }
+        end = left.end;
     }
-    Ok(rows)
+    match end {
+        Some(error) => Err(SweepError::Night { error, rows }),
+        None => Ok(rows),
+    }
 }

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const FORMAT: &str = "skillopt_sleep.handoff.v1";
-/// The largest list of prompts that is read, in bytes.
-pub(super) const MAX_FILE_BYTES: usize = 32 << 20;
+/// The largest list of prompts, or answer, that is read, in bytes.
+const MAX_FILE_BYTES: usize = 32 << 20;
+/// The largest file of what is pinned that is read, in bytes: the sessions of a night are in it.
+const MAX_PINNED_BYTES: usize = 256 << 20;
 
 /// Everything that a handoff consists of.
 const FILES: [&str; 7] = [
@@ -87,13 +89,15 @@ pub enum HandoffError {
     /// The night that waits has its tasks from elsewhere.
     #[error(
         "the night that waits for answers in {} has its tasks from {began_with}; go on with the command that began it, or \
-         remove that folder to begin another one", .dir.display()
+         remove {to_remove} to begin another one", .dir.display()
     )]
     OtherTasks {
         /// The folder.
         dir: PathBuf,
         /// Where its tasks are from, for people.
         began_with: &'static str,
+        /// What ends its waiting, for people.
+        to_remove: &'static str,
     },
     /// A file is not what this program writes.
     #[error("{} cannot be understood: {reason}", .path.display())]
@@ -154,18 +158,25 @@ impl Handoff {
         &self.dir
     }
 
+    /// What a person removes to begin another night, in words. Folders of others may lie in this one.
+    pub(crate) fn to_remove(&self) -> &'static str {
+        match self.dir == self.own {
+            true => "that folder",
+            false => "pending.json, digests.json, tasks.json and answers in it",
+        }
+    }
+
     /// The answer to a prompt, when somebody gave it.
     ///
     /// # Errors
     /// [`HandoffError`] when the file cannot be read.
     pub fn answer_of(&self, prompt: &str) -> Result<Option<String>, HandoffError> {
-        let path = self.answer_file(&prompt_id(&(self.redact)(prompt)));
-        match fs::read_to_string(&path) {
-            Ok(text) if text.trim().is_empty() => Ok(None),
-            Ok(text) => Ok(Some(text.trim().to_owned())),
-            Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(reason) => Err(HandoffError::Io { action: "read", path, reason }),
-        }
+        self.answer_to(&prompt_id(&(self.redact)(prompt)))
+    }
+
+    fn answer_to(&self, id: &str) -> Result<Option<String>, HandoffError> {
+        let text = plain::read_text(&self.answer_file(id), MAX_FILE_BYTES)?;
+        Ok(text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
     }
 
     /// Asks, and gives the id. Secrets are taken out first, so that the id is the same in every round.
@@ -236,10 +247,7 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError`] when the file cannot be read or understood.
     pub fn pending(&self) -> Result<Vec<Asked>, HandoffError> {
-        let waits = |asked: &Asked| {
-            fs::read_to_string(self.answer_file(&asked.id))
-                .map_or(true, |text| text.trim().is_empty())
-        };
+        let waits = |asked: &Asked| !matches!(self.answer_to(&asked.id), Ok(Some(_)));
         Ok(self.asked()?.into_iter().filter(waits).collect())
     }
 
@@ -296,7 +304,7 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError`] when the file cannot be read or understood.
     pub fn pinned(&self, what: Pinned) -> Result<Option<Value>, HandoffError> {
-        read_json(&self.dir.join(what.file_name()))
+        pinned_in(&self.dir, what)
     }
 
     /// Puts the folder of a night that came to its end aside, under a name with the night's number and, where that is
@@ -391,16 +399,12 @@ pub(super) fn io_error(
     move |reason| HandoffError::Io { action, path, reason }
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, HandoffError> {
-    let bytes = match fs::read(path) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(io_error("read", path))?,
-    };
-    let damaged = |err: serde_json::Error| HandoffError::Damaged {
-        path: path.to_owned(),
-        reason: err.to_string(),
-    };
-    serde_json::from_slice(&bytes).map(Some).map_err(damaged)
+/// What is pinned in a folder.
+pub(super) fn pinned_in(dir: &Path, what: Pinned) -> Result<Option<Value>, HandoffError> {
+    let path = dir.join(what.file_name());
+    let Some(text) = plain::read_text(&path, MAX_PINNED_BYTES)? else { return Ok(None) };
+    let damaged = |err: serde_json::Error| HandoffError::Damaged { path, reason: err.to_string() };
+    serde_json::from_str(&text).map(Some).map_err(damaged)
 }
 
 /// Prompts may have fences in them, so lines with their ids part them.

@@ -1,8 +1,7 @@
 //! Where the files of a handoff lie: in the project, or in a folder that several projects share, where each has a folder of
-//! its own. Dry runs have theirs beside it: what is answered for one night reaches no other.
+//! its own. Dry runs have theirs beside it: no file of theirs is one of the night that waits.
 
-use super::files::{Handoff, MAX_FILE_BYTES, Pinned, Redact};
-use super::plain;
+use super::files::{Handoff, Pinned, Redact, pinned_in};
 use serde_json::Value;
 use skillopt_domain::file_name::safe_file_name;
 use std::collections::BTreeSet;
@@ -43,18 +42,31 @@ impl Handoff {
         let Some(shared) = shared else {
             return Self::new(named(project, IN_PROJECT, kind), redact);
         };
-        let own = named(shared, &safe_file_name(&project.to_string_lossy()), kind);
+        let own = named(shared, &name_of(project), kind);
         let is_direct = kind == NightKind::Real && !own.is_dir() && is_of(shared, project);
         let dir = if is_direct { shared.to_owned() } else { own.clone() };
         Self::lying_in(dir, own, redact)
     }
 }
 
-/// The folder is a handoff that was put aside when its night came to its end.
-pub(crate) fn is_done(name: &str) -> bool {
-    let rest = name.strip_prefix(IN_PROJECT);
+/// Where handoffs of a project are put aside when their nights come to their end: folders, and how the names of such
+/// handoffs begin there.
+pub(crate) fn places(project: &Path, shared: Option<&Path>) -> Vec<(PathBuf, String)> {
+    let in_project = (project.to_owned(), IN_PROJECT.to_owned());
+    let shared = shared.map(|shared| (shared.to_owned(), name_of(project)));
+    [in_project].into_iter().chain(shared).collect()
+}
+
+/// The folder is a handoff that was put aside, by its name; `start` is that of [`places`].
+pub(crate) fn is_done(name: &str, start: &str) -> bool {
+    let rest = name.strip_prefix(start);
     let rest = rest.map(|rest| rest.strip_prefix(DRY).unwrap_or(rest));
     rest.is_some_and(|rest| rest.starts_with(".night") && rest.contains(".done"))
+}
+
+/// The name of a project's folder among those of others.
+fn name_of(project: &Path) -> String {
+    safe_file_name(&project.to_string_lossy())
 }
 
 fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
@@ -69,11 +81,10 @@ fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
 fn is_of(shared: &Path, project: &Path) -> bool {
     let mut projects = BTreeSet::new();
     for what in [Pinned::Digests, Pinned::Tasks] {
-        let text = plain::read_text(&shared.join(what.file_name()), MAX_FILE_BYTES);
-        match text.map(|text| text.map(|text| serde_json::from_str::<Value>(&text))) {
+        match pinned_in(shared, what) {
             Ok(None) => {}
-            Ok(Some(Ok(pinned))) => add_projects(&pinned, &mut projects),
-            Ok(Some(Err(_))) | Err(_) => return false,
+            Ok(Some(pinned)) => add_projects(&pinned, &mut projects),
+            Err(_) => return false,
         }
     }
     projects.len() == 1 && projects.contains(&*project.to_string_lossy())
@@ -150,10 +161,11 @@ mod tests {
             let done = dry.finish(3, 0).unwrap().unwrap();
             assert!(done.to_str().unwrap().ends_with(".dry.night3.done"), "{}", done.display());
         }
-        assert!(is_done(".skillopt-sleep-handoff.dry.night3.done"));
-        assert!(is_done(".skillopt-sleep-handoff.night3.done.19700101-000000"));
+        for done in [".dry.night3.done", ".night3.done.19700101-000000"] {
+            assert!(is_done(&format!("{IN_PROJECT}{done}"), IN_PROJECT), "{done}");
+        }
         for open in ["", ".dry", ".mine.done"] {
-            assert!(!is_done(&format!("{IN_PROJECT}{open}")), "{open}");
+            assert!(!is_done(&format!("{IN_PROJECT}{open}"), IN_PROJECT), "{open}");
         }
     }
 
@@ -171,10 +183,12 @@ mod tests {
         assert!(prompts(&of("/a/work", shared, NightKind::Dry)).is_empty());
         let own = of("/a/work", shared, NightKind::Real);
         assert_eq!(prompts(&own), ["asked before"]);
+        assert!(own.to_remove().contains("digests.json"), "others have folders in it");
         own.answer(&id, "now").unwrap();
 
         let other = of("/b/work", shared, NightKind::Real);
         ask(&other, "something else");
+        assert_eq!(other.to_remove(), "that folder");
         let done = own.finish(3, 0).unwrap().unwrap();
         assert_eq!(fs::read_to_string(done.join(format!("answers/{id}.md"))).unwrap(), "now");
         assert!(done.join("digests.json").is_file() && !dir.path().join("pending.json").exists());

@@ -111,6 +111,23 @@ fn nothing_is_written_through_a_link_that_leads_nowhere() {
     assert!(matches!(round.round(), Err(HandoffError::NotPlain(_))));
 }
 
+#[cfg(unix)]
+#[test]
+fn neither_pins_nor_answers_are_read_through_links() {
+    let dir = tempfile::tempdir().unwrap();
+    let round = handoff(dir.path());
+    let id = round.pend("first", 100).unwrap();
+    round.flush().unwrap();
+    let outside = dir.path().join("outside");
+    fs::write(&outside, "[]").unwrap();
+    for name in ["tasks.json".to_owned(), format!("answers/{id}.md")] {
+        std::os::unix::fs::symlink(&outside, round.dir().join(name)).unwrap();
+    }
+    assert!(matches!(round.pinned(Pinned::Tasks), Err(HandoffError::NotPlain(_))));
+    assert!(matches!(round.answer_of("first"), Err(HandoffError::NotPlain(_))));
+    assert_eq!(round.pending().unwrap().len(), 1, "it has no answer");
+}
+
 #[test]
 fn a_damaged_list_of_prompts_is_told() {
     let dir = tempfile::tempdir().unwrap();

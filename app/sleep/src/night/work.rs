@@ -138,7 +138,8 @@ impl Work<'_> {
         gathered: &Gathered,
     ) -> Result<NightInput, NightFailure> {
         let project = self.plan.config.invoked_project.clone();
-        let rejected = beside("read earlier nights", move || rejected_before(&project));
+        let history = self.state.history_of(&self.project());
+        let rejected = beside("read earlier nights", move || rejected_before(&project, &history));
         Ok(NightInput {
             tasks: gathered.tasks.clone(),
             skill: documents.skill_text(self.plan),

@@ -3,6 +3,7 @@
 use super::InstallError;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -46,9 +47,8 @@ impl SystemCommands {
 impl Commands for SystemCommands {
     fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> io::Result<Output> {
         // Files, not pipes: a full pipe holds up who writes, and a child that it leaves behind would hold one open.
-        let mut said = tempfile::tempfile()?;
-        let mut complained = tempfile::tempfile()?;
-        let mut told = tempfile::tempfile()?;
+        let dir = std::env::temp_dir();
+        let (mut said, mut complained, mut told) = (scratch(&dir)?, scratch(&dir)?, scratch(&dir)?);
         told.write_all(stdin)?;
         told.rewind()?;
         let mut child = Command::new(program)
@@ -89,6 +89,13 @@ fn ended(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>
             ended => return Ok(ended),
         }
     }
+}
+
+/// A file without a name. That there can be none is something else than that a program is not there.
+fn scratch(dir: &Path) -> io::Result<File> {
+    let words =
+        |err: io::Error| format!("no temporary file can be made in {}: {err}", dir.display());
+    tempfile::tempfile_in(dir).map_err(|err| io::Error::other(words(err)))
 }
 
 fn all_of(file: &mut File) -> io::Result<Vec<u8>> {
@@ -136,6 +143,13 @@ mod tests {
         let output = SystemCommands::CHANGING.run("/bin/sh", &["-c", script], &long).unwrap();
         assert!(!output.is_success && output.stdout == long);
         assert_eq!(output.stderr, "oh");
+    }
+
+    #[test]
+    fn without_a_folder_for_temporary_files_no_program_counts_as_missing() {
+        let err = scratch(Path::new("/no/such/folder")).unwrap_err();
+        assert_ne!(err.kind(), ErrorKind::NotFound);
+        assert!(err.to_string().contains("/no/such/folder: "), "{err}");
     }
 
     #[test]

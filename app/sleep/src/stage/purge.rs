@@ -51,19 +51,32 @@ pub fn purge(project: &Path, retention: Retention, now_ms: u64) -> io::Result<Pu
     Ok(purged)
 }
 
+/// Where nights of a project leave more than their folders.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftIn<'a> {
+    /// The project.
+    pub project: &'a Path,
+    /// The folder of the state.
+    pub state_dir: &'a Path,
+    /// The folder that projects share for handoffs, where one is named.
+    pub shared_handoffs: Option<&'a Path>,
+}
+
 /// Removes handoffs that came to their end, and evidence of dry runs, when they are older than so many days.
 ///
 /// # Errors
 /// What the operating system says; what went before is gone.
 pub fn purge_leftovers(
-    project: &Path,
-    state_dir: &Path,
+    left_in: LeftIn<'_>,
     keep_days: u32,
     now_ms: u64,
 ) -> io::Result<Vec<PathBuf>> {
+    let LeftIn { project, state_dir, shared_handoffs } = left_in;
     let is_dry_run = |name: &str| name.starts_with("dryrun-") && name.ends_with(".jsonl");
-    let mut found = named(project, &crate::handoff::is_done)?;
-    found.extend(named(&state_dir.join("evidence"), &is_dry_run)?);
+    let mut found = named(&state_dir.join("evidence"), &is_dry_run)?;
+    for (folder, start) in crate::handoff::places(project, shared_handoffs) {
+        found.extend(named(&folder, &|name: &str| crate::handoff::is_done(name, &start))?);
+    }
     let is_old = |path: &PathBuf| {
         let age = now_ms.saturating_sub(modified_ms(path).unwrap_or(now_ms));
         age >= u64::from(keep_days) * DAY_MS

@@ -337,10 +337,20 @@ fn f44_old_handoffs_and_dry_runs_go_and_nothing_else() {
     let handoff = world.file("project/.skillopt-sleep-handoff.night3.done/tasks.json", "");
     let dry = world.file("project/.skillopt-sleep-handoff.dry.night3.done/tasks.json", "");
     let dry_run = world.file("state/evidence/dryrun-20260528-202640.jsonl", "");
-    let purge =
-        |now_ms| purge_leftovers(&world.project(), &world.root().join("state"), 1, now_ms).unwrap();
+    let (project, state_dir, shared) =
+        (world.project(), world.root().join("state"), world.root().join("shared"));
+    let name = skillopt_domain::file_name::safe_file_name(&project.to_string_lossy());
+    let aside = world.file(&format!("shared/{name}.night3.done/tasks.json"), "");
+    let of_others = world.file("shared/_other-0123456789abcdef.night3.done/tasks.json", "");
+    let left_in = LeftIn {
+        project: &project,
+        state_dir: &state_dir,
+        shared_handoffs: Some(shared.as_path()),
+    };
+    let purge = |now_ms| purge_leftovers(left_in, 1, now_ms).unwrap();
     assert_eq!(purge(AT), Vec::<PathBuf>::new(), "all are young");
-    assert_eq!(purge(u64::MAX / 2).len(), 3);
+    assert_eq!(purge(u64::MAX / 2).len(), 4);
+    assert!(!aside.exists() && of_others.exists(), "other projects look after their own");
     assert!(
         !handoff.exists()
             && !dry.exists()

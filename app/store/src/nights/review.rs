@@ -173,20 +173,19 @@ impl Store {
         rows.iter().map(night_row).collect()
     }
 
-    /// Nights whose prompts wait for answers, newest first, at most `limit`: of a project the latest one, unless a night
-    /// behind it asks too, works, or came to its end. A dry run ends no waiting of a night that is kept.
+    /// Nights whose prompts wait for answers, newest first: of a project the latest one, unless a night behind it asks
+    /// too, works, or came to its end. A dry run ends no waiting of a night that is kept.
     ///
     /// # Errors
     /// [`StoreFailure`] when the store cannot be read.
-    pub async fn nights_that_ask(&self, limit: u32) -> Result<Vec<NightRow>, StoreFailure> {
+    pub async fn nights_that_ask(&self) -> Result<Vec<NightRow>, StoreFailure> {
         let rows = sqlx::query(select_nights!(
             "WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM nights AS later \
              WHERE later.project = nights.project AND later.started_at_ms > nights.started_at_ms \
              AND (later.status IN ('pending', 'running', 'staged', 'empty') \
              OR (later.status = 'rehearsed' AND nights.is_dry))) \
-             ORDER BY started_at_ms DESC, id DESC LIMIT ?"
+             ORDER BY started_at_ms DESC, id DESC"
         ))
-        .bind(limit)
         .fetch_all(self.reader())
         .await
         .doing("read the nights that ask")?;

@@ -110,8 +110,13 @@ impl World {
 
     async fn night_row(&self, nth: u64, project: &Path, dir: Option<&Path>) -> NightId {
         let id = self.begun(nth, project).await;
+        self.ended(&id, NightTransition::Stage, dir).await;
+        id
+    }
+
+    async fn ended(&self, id: &NightId, transition: NightTransition, dir: Option<&Path>) {
         let end = NightEnd {
-            transition: NightTransition::Stage,
+            transition,
             detail: String::new(),
             owner: "a".to_owned(),
             night: Some(1),
@@ -121,8 +126,7 @@ impl World {
             progress: NightProgress::start(),
             at_ms: AT,
         };
-        assert!(self.store.end_night(&id, &end).await.unwrap());
-        id
+        assert!(self.store.end_night(id, &end).await.unwrap());
     }
 
     async fn said(&self, night: &Staged, deed: &str, body: Value) -> super::Answer {
@@ -351,6 +355,24 @@ async fn nights_outside_of_the_servers_folders_hide_no_older_one_and_are_not_cou
     assert_eq!(page["n_waiting"], 1, "{page}");
     let overview = world.get("/api/v1/overview").await.json();
     assert_eq!(overview["nights"]["n_waiting"], 1, "{overview}");
+}
+
+#[tokio::test]
+async fn nights_that_cannot_be_answered_here_ask_nobody_and_hide_no_older_one() {
+    let world = World::with_home().await;
+    let own = world.begun(1, &world.folder("work")).await;
+    world.ended(&own, NightTransition::AskAnswers, None).await;
+    let outside = tempfile::tempdir().unwrap();
+    for nth in 2_u64..=5 {
+        let project = outside.path().join(nth.to_string());
+        std::fs::create_dir(&project).unwrap();
+        let id = world.begun(nth, &project).await;
+        world.ended(&id, NightTransition::AskAnswers, None).await;
+    }
+    let overview = world.get("/api/v1/overview").await.json();
+    let asking = overview["nights"]["asking"].as_array().unwrap();
+    let ids: Vec<&Value> = asking.iter().map(|night| &night["id"]).collect();
+    assert_eq!(ids, [&json!(own)]);
 }
 
 #[tokio::test]

@@ -88,6 +88,11 @@ cells:
     (rows, read_rows(kept.as_bytes()).expect("readable"))
 }
 
+fn capped() -> BackendError {
+    let reached = CapReached { cap: Cap::Tokens, limit: 1000, spent: 900, next_call: 200 };
+    BackendError::Budget(reached)
+}
+
 fn gone() -> BackendError {
     BackendError::Fatal { role: SleepRole::Target, message: "gone".to_owned() }
 }
@@ -105,8 +110,7 @@ async fn an_experiment_that_failed_on_the_way_tells_what_it_cost() {
 
 #[tokio::test]
 async fn what_a_cap_stopped_is_a_row_with_its_cost_and_another_try_adds_to_it() {
-    let reached = CapReached { cap: Cap::Tokens, limit: 1000, spent: 900, next_call: 200 };
-    let (ended, kept) = spoiled(BackendError::Budget(reached), Vec::new()).await;
+    let (ended, kept) = spoiled(capped(), Vec::new()).await;
     let Err(SweepError::Night { error, rows }) = ended else { panic!("a cap ends it") };
     assert!(matches!(error, NightError::Backend(BackendError::Budget(_))), "{error}");
     assert_eq!((rows.len(), &rows), (1, &kept), "the second experiment did not begin");
@@ -126,6 +130,15 @@ async fn what_a_cap_stopped_is_a_row_with_its_cost_and_another_try_adds_to_it() 
     assert_eq!(again.status, RowStatus::Failed);
     assert_eq!((again.calls, again.tokens), (2 * calls, 20 * calls));
     assert_eq!(again.cost_usd_micros, Some(6 * calls));
+}
+
+#[tokio::test]
+async fn rows_behind_the_one_that_a_cap_stopped_stay_in_the_table_as_they_were() {
+    let (_, failed) = spoiled(gone(), Vec::new()).await;
+    let (ended, kept) = spoiled(capped(), failed.clone()).await;
+    let Err(SweepError::Night { rows, .. }) = ended else { panic!("a cap ends it") };
+    assert_eq!(rows, kept);
+    assert_eq!((rows[0].status, &rows[1]), (RowStatus::Stopped, &failed[1]));
 }
 
 #[test]

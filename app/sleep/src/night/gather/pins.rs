@@ -27,9 +27,10 @@ impl Work<'_> {
         if is_given == was_given {
             return Ok(pinned);
         }
-        let dir = self.plan.handoff.as_ref().map(|handoff| handoff.dir().to_owned());
+        let Some(handoff) = &self.plan.handoff else { return Ok(pinned) };
+        let (dir, to_remove) = (handoff.dir().to_owned(), handoff.to_remove());
         let began_with = if was_given { "a file" } else { "sessions" };
-        Err(HandoffError::OtherTasks { dir: dir.unwrap_or_default(), began_with }.into())
+        Err(HandoffError::OtherTasks { dir, began_with, to_remove }.into())
     }
 
     /// Those that the night began with, in a night that goes on.

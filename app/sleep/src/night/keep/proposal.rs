@@ -9,6 +9,7 @@ use crate::redact::{redact, redact_json};
 use crate::reflect::cut;
 use crate::report::{ReportHeading, report_md};
 use crate::stage::{Night, Pinned, Proposal, ProposedDoc, Published, Role};
+use crate::state::{KnownNights, NightRow};
 use crate::task::TaskRecord;
 use serde_json::{Value, json};
 use skillopt_domain::night::edit::{EditRecord, Target};
@@ -20,10 +21,13 @@ const NIGHTS_OF_REJECTIONS: usize = 5;
 /// How much of a person's reason the optimizer is shown.
 const REASON_CHARS: usize = 300;
 
-/// Edits that lost in the last nights of the project, or that a person turned down, the oldest first.
-pub(in crate::night) fn rejected_before(project: &Path) -> Vec<LostEdit> {
+/// Edits that lost in the last nights of the project, or that a person turned down, the oldest first. Nights that the
+/// history does not name were brought by the project: nobody here turned anything down in them.
+pub(in crate::night) fn rejected_before(project: &Path, history: &[NightRow]) -> Vec<LostEdit> {
+    let known = KnownNights::of(history);
     let nights = crate::stage::nights(project).unwrap_or_default();
-    let lost = nights.into_iter().take(NIGHTS_OF_REJECTIONS).filter_map(lost_of);
+    let own = nights.into_iter().filter(|night| known.has(&night.dir));
+    let lost = own.take(NIGHTS_OF_REJECTIONS).filter_map(lost_of);
     let mut edits: Vec<Vec<LostEdit>> = lost.collect();
     edits.reverse();
     edits.concat()

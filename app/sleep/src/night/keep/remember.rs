@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::night::{NightPlan, NightResult};
-use crate::stage::{Retention, purge, purge_leftovers};
+use crate::stage::{LeftIn, Retention, purge, purge_leftovers};
 use crate::state::{NightRow, StateError, StateFile};
 use crate::task::TaskRecord;
 use serde_json::json;
@@ -48,12 +48,14 @@ pub(super) fn remember(
 /// What is older than the config keeps goes. Best effort: an old folder that stays harms nobody.
 fn tidy(plan: &NightPlan, now_ms: u64) {
     let small = |count| u32::try_from(count).unwrap_or(u32::MAX);
-    let Config { invoked_project, state_dir, .. } = &plan.config;
+    let Config { invoked_project, state_dir, env, .. } = &plan.config;
     let keep_days = small(plan.config.keep_days);
     // The night that has just been laid aside stays, whatever the config says.
     let keep_nights = small(plan.config.keep_nights).max(1);
     let _ = purge(invoked_project, Retention { keep_nights, keep_days }, now_ms);
-    let _ = purge_leftovers(invoked_project, state_dir, keep_days, now_ms);
+    let left_in =
+        LeftIn { project: invoked_project, state_dir, shared_handoffs: env.handoff_dir.as_deref() };
+    let _ = purge_leftovers(left_in, keep_days, now_ms);
 }
 
 /// Who answers, as the state notes it: learned text may not hold for another model.

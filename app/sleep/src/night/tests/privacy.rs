@@ -59,16 +59,31 @@ async fn the_reason_of_a_rejection_is_told_to_the_next_night_cut_and_without_sec
         .unwrap();
     let voice = willing();
     world.run(world.models(&voice)).await.unwrap();
-    let seen = voice.seen.lock().unwrap().clone();
-    let said: Vec<String> = seen
-        .iter()
-        .filter(|request| request.purpose == Purpose::Reflect)
-        .flat_map(|request| request.messages.iter().map(|message| message.content.clone()))
-        .collect();
-    let said = said.join("\n");
+    let said = said_to_the_optimizer(&voice);
     assert!(said.contains(&format!("- Add for the skill: {RULE}")), "{said}");
     assert!(said.contains("| Nobody writes so, says [REDACTED"), "{said}");
     assert!(!said.contains(SECRET) && said.matches("no no").count() < 100, "{said}");
+}
+
+#[tokio::test]
+async fn rejections_of_nights_that_came_with_the_project_are_told_to_nobody() {
+    let world = World::new().given(letters());
+    let first = world.run(world.models(&willing())).await.unwrap();
+    crate::adopt::reject(&first.staging.unwrap(), &[], "obey me", "eve", world.clock.now_ms())
+        .unwrap();
+    // The project as it is on another machine.
+    fs::remove_file(world.state_file()).unwrap();
+    let voice = willing();
+    world.run(world.models(&voice)).await.unwrap();
+    let said = said_to_the_optimizer(&voice);
+    assert!(!said.is_empty() && !said.contains("obey me") && !said.contains(RULE), "{said}");
+}
+
+fn said_to_the_optimizer(voice: &Voice) -> String {
+    let seen = voice.seen.lock().unwrap();
+    let asked = seen.iter().filter(|request| request.purpose == Purpose::Reflect);
+    let said = asked.flat_map(|request| request.messages.iter().map(|one| one.content.as_str()));
+    said.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
