@@ -14,6 +14,7 @@ mod event_words;
 mod events;
 mod fates;
 mod header;
+mod journal_event;
 mod now;
 mod origin;
 mod outage_words;

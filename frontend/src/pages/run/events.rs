@@ -1,6 +1,7 @@
 //! The Events tab: the journal as it was written, live, each row a sentence with its JSON below.
 
 use super::event_words::{TYPES, event_look, event_words, type_word};
+use super::journal_event::{JournalEvent, held};
 use super::query::{QueryValue, query_value};
 use super::state::RunState;
 use crate::api::{self, ApiError};
@@ -37,20 +38,21 @@ pub(super) fn EventsTab(run: RunState) -> impl IntoView {
         async move { api::events(&id, after, PAGE).await }
     });
     loaded(first, Frame::new("The events could not be loaded."), move |page: &Page<RunEvent>| {
-        view! { <Journal run events=page.items.clone()/> }.into_any()
+        view! { <Journal run events=held(page.items.clone())/> }.into_any()
     })
 }
 
 #[component]
-fn Journal(run: RunState, events: Vec<RunEvent>) -> impl IntoView {
+fn Journal(run: RunState, events: Vec<JournalEvent>) -> impl IntoView {
     let loaded = RwSignal::new(events);
     let kind = query_value::<String>("type");
     let all = Memo::new(move || {
         let last = loaded.with(|loaded| loaded.last().map_or(0, |event| event.seq));
         let kind = kind.get();
-        let is_wanted =
-            |event: &&RunEvent| kind.as_deref().is_none_or(|kind| type_word(&event.kind) == kind);
-        let mut all: Vec<RunEvent> =
+        let is_wanted = |event: &&JournalEvent| {
+            kind.as_deref().is_none_or(|kind| type_word(&event.kind) == kind)
+        };
+        let mut all: Vec<JournalEvent> =
             loaded.with(|loaded| loaded.iter().filter(is_wanted).cloned().collect());
         run.fresh.with(|fresh| {
             all.extend(fresh.iter().filter(|event| event.seq > last).filter(is_wanted).cloned());
@@ -106,7 +108,7 @@ fn TypeSelect(kind: QueryValue<String>) -> impl IntoView {
 /// Only the rows in view are drawn. One row at a time is open; it stands outside of the window's arithmetic
 /// by being drawn with its row.
 #[component]
-fn Rows(run: RunState, all: Memo<Vec<RunEvent>>) -> impl IntoView {
+fn Rows(run: RunState, all: Memo<Vec<JournalEvent>>) -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let scroll = RwSignal::new(0.0);
     let open = RwSignal::new(None::<u64>);
@@ -123,7 +125,7 @@ fn Rows(run: RunState, all: Memo<Vec<RunEvent>>) -> impl IntoView {
     let pad = move |rows: usize| format!("{}px", pixels(rows));
     let rows = move || {
         let (from, to) = drawn.get();
-        let item = |event: &RunEvent| {
+        let item = |event: &JournalEvent| {
             let event = event.clone();
             Item::new(event.seq.to_string(), move || {
                 view! { <EventRow run event open/> }.into_any()
@@ -155,7 +157,7 @@ fn in_view(scroll: f64, height: f64, total: usize) -> (usize, usize) {
 }
 
 #[component]
-fn EventRow(run: RunState, event: RunEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
+fn EventRow(run: RunState, event: JournalEvent, open: RwSignal<Option<u64>>) -> impl IntoView {
     let seq = event.seq;
     let (status, icon) = event_look(&event.kind);
     let is_open = move || open.get() == Some(seq);
@@ -191,7 +193,7 @@ fn row_data(run: RunState, seq: u64) -> AnyView {
 
 /// Loads the page before the first one that is shown.
 #[component]
-fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
+fn Older(run: RunState, loaded: RwSignal<Vec<JournalEvent>>) -> impl IntoView {
     let failure = RwSignal::new(None::<ApiError>);
     let is_loading = RwSignal::new(false);
     let first =
@@ -206,12 +208,9 @@ fn Older(run: RunState, loaded: RwSignal<Vec<RunEvent>>) -> impl IntoView {
                 Ok(older) => {
                     let _ = loaded.try_update(|loaded| {
                         let newer = std::mem::take(loaded);
-                        *loaded = older
-                            .items
-                            .into_iter()
-                            .filter(|event| event.seq < before)
-                            .chain(newer)
-                            .collect();
+                        *loaded = held(older.items);
+                        loaded.retain(|event| event.seq < before);
+                        loaded.extend(newer);
                     });
                 }
                 Err(error) => failure.set(Some(error)),

@@ -1,5 +1,6 @@
 //! What the page of one run holds: the folded journal, kept current by the stream, and where its tabs are.
 
+use super::journal_event::{JournalEvent, held};
 use super::tab::RunTab;
 use crate::api;
 use crate::live::StreamHandle;
@@ -34,9 +35,9 @@ pub(crate) struct RunState {
     pub(crate) origin: StoredValue<Option<RunOrigin>>,
     pub(crate) view: RwSignal<RunView>,
     /// Events of the step that is under way.
-    pub(crate) step_events: RwSignal<Vec<RunEvent>>,
+    pub(crate) step_events: RwSignal<Vec<JournalEvent>>,
     /// Events that came over the stream.
-    pub(crate) fresh: RwSignal<Vec<RunEvent>>,
+    pub(crate) fresh: RwSignal<Vec<JournalEvent>>,
     stream: StoredValue<Option<StreamHandle>, LocalStorage>,
     /// Loads the whole page again.
     pub(crate) reload: Callback<()>,
@@ -115,6 +116,7 @@ impl RunState {
             return;
         }
         self.view.update(|view| view.apply(&event));
+        let event = JournalEvent::from(event);
         self.keep_for_step(&event);
         self.fresh.update(|fresh| {
             fresh.push(event);
@@ -132,7 +134,7 @@ impl RunState {
         }
     }
 
-    fn keep_for_step(self, event: &RunEvent) {
+    fn keep_for_step(self, event: &JournalEvent) {
         let Some(step) = event.kind.step() else { return };
         self.step_events.update(|events| {
             if events.first().is_some_and(|first| first.kind.step() != Some(step)) {
@@ -156,7 +158,8 @@ impl RunState {
                 if is_same {
                     let last = detail.events.last().map_or(0, |event| event.seq);
                     let newer: Vec<_> = events.drain(..).filter(|event| event.seq > last).collect();
-                    *events = detail.events.into_iter().chain(newer).collect();
+                    *events = held(detail.events);
+                    events.extend(newer);
                 }
             });
         });
@@ -173,7 +176,7 @@ pub(crate) fn running_step(view: &RunView) -> Option<u32> {
 
 /// The last event of a kind among the events of a step.
 pub(crate) fn find<'a, T>(
-    events: &'a [RunEvent],
+    events: &'a [JournalEvent],
     pick: impl Fn(&'a EventKind) -> Option<T>,
 ) -> Option<T> {
     events.iter().rev().find_map(|event| pick(&event.kind))

@@ -1,6 +1,7 @@
 //! One step as a story: the verdict in words, then what led to it, in the order in which it happened.
 
 use super::edits_table::edits_table;
+use super::journal_event::JournalEvent;
 use super::state::{RunState, find};
 use super::step_outcome::{candidate, gate, time_and_cost};
 use super::step_update::{appendix, budget, new_text, order_words, proposals};
@@ -15,7 +16,7 @@ use crate::components::look::Look;
 use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::edit::{EditReport, EditStatus};
-use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary, RunEvent, StepSummary};
+use skillopt_domain::event::{EventKind, FailurePattern, ReflectionSummary, StepSummary};
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::ids::TaskId;
 use skillopt_domain::run::RunStatus;
@@ -28,7 +29,7 @@ const TITLE: &str = "step-title";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepFacts {
     pub(super) step: u32,
-    pub(super) events: Vec<RunEvent>,
+    pub(super) events: Vec<JournalEvent>,
     pub(super) before: Option<Sha256Hex>,
     pub(super) before_version: Option<u32>,
 }

@@ -1,5 +1,6 @@
 //! The Steps tab: all steps at the left, the story of one at the right. `j` and `k` move.
 
+use super::journal_event::held;
 use super::query::{QueryValue, query_value};
 use super::state::{RunState, running_step};
 use super::step_story::{StepFacts, step_story};
@@ -163,7 +164,7 @@ fn Story(run: RunState, step: Memo<Option<u32>>, running: Memo<Option<u32>>) -> 
             let detail = api::step(&id, step).await?;
             Ok::<_, api::ApiError>(StepFacts {
                 step,
-                events: detail.events,
+                events: held(detail.events),
                 before: detail.before,
                 before_version: detail.before_version,
             })

@@ -1,11 +1,12 @@
 //! What a step hands in and how it becomes a text, in words: suggestions and whole texts, the budget that the
 //! optimizer set, the new text, the notes of the appendix. Pure, tested.
 
+use super::journal_event::JournalEvent;
 use super::state::find;
 use crate::fmt;
 use skillopt_domain::config::LrControl;
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::{EventKind, RunEvent};
+use skillopt_domain::event::EventKind;
 use skillopt_domain::proposal::{AppendixReport, LrDecision, ProposalNote, RewriteReport};
 
 /// What the optimizer hands in.
@@ -20,7 +21,7 @@ pub(crate) enum Item {
 
 impl Item {
     /// As the events of a step show it.
-    pub(crate) fn of(events: &[RunEvent]) -> Self {
+    pub(crate) fn of(events: &[JournalEvent]) -> Self {
         let notes = find(events, |kind| match kind {
             EventKind::Aggregated { proposals, .. } | EventKind::Selected { proposals, .. } => {
                 Self::of_notes(proposals)
@@ -144,6 +145,7 @@ pub(crate) fn appendix_words(report: &AppendixReport) -> Said {
 mod tests {
     use super::*;
     use skillopt_domain::edit::SourceType;
+    use skillopt_domain::event::RunEvent;
     use skillopt_domain::hash::Sha256Hex;
 
     fn note(kind: &str) -> ProposalNote {
@@ -157,8 +159,8 @@ mod tests {
         }
     }
 
-    fn event(kind: EventKind) -> RunEvent {
-        RunEvent { seq: 1, at_ms: 0, key: "k".into(), kind }
+    fn event(kind: EventKind) -> JournalEvent {
+        RunEvent { seq: 1, at_ms: 0, key: "k".into(), kind }.into()
     }
 
     fn decision() -> LrDecision {

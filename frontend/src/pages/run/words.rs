@@ -1,12 +1,13 @@
 //! Sentences about a run: what stages did, how far it is, what it spends. Pure, tested.
 
+use super::journal_event::JournalEvent;
 use super::state::find;
 use super::update_words::{Item, rewrite_report};
 use crate::components::ranges::{self, left_words};
 use crate::fmt;
 use skillopt_domain::api::Caps;
 use skillopt_domain::edit::EditStatus;
-use skillopt_domain::event::{EventKind, Progress, RunEvent, StepSummary};
+use skillopt_domain::event::{EventKind, Progress, StepSummary};
 use skillopt_domain::run::{Phase, RunStatus, Stage};
 use skillopt_domain::spend::SpendByRole;
 use skillopt_domain::view::RunView;
@@ -23,7 +24,7 @@ fn counted(bold: impl Into<String>, rest: impl Into<String>) -> StageCount {
 }
 
 /// What a finished stage of a step did; `None` when its event is not known.
-pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCount> {
+pub(crate) fn stage_result(stage: Stage, events: &[JournalEvent]) -> Option<StageCount> {
     match stage {
         Stage::Rollout => find(events, |kind| match kind {
             EventKind::RolledOut { counts, .. } => {
@@ -81,7 +82,7 @@ pub(crate) fn stage_result(stage: Stage, events: &[RunEvent]) -> Option<StageCou
 }
 
 /// What became of the new text, in modes that have one in place of edits.
-fn rewritten(events: &[RunEvent]) -> Option<StageCount> {
+fn rewritten(events: &[JournalEvent]) -> Option<StageCount> {
     find(events, rewrite_report).map(|report| {
         if report.status == EditStatus::Applied {
             counted("new text", "taken")
@@ -249,11 +250,12 @@ pub(crate) fn unpriced_words(spend: &SpendByRole) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skillopt_domain::event::RunEvent;
     use skillopt_domain::outcome::OutcomeCounts;
     use skillopt_domain::spend::Spend;
 
-    fn event(kind: EventKind) -> RunEvent {
-        RunEvent { seq: 1, at_ms: 0, key: "k".into(), kind }
+    fn event(kind: EventKind) -> JournalEvent {
+        RunEvent { seq: 1, at_ms: 0, key: "k".into(), kind }.into()
     }
 
     #[test]
