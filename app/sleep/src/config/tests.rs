@@ -104,6 +104,42 @@ fn f19_an_unknown_backend_is_an_error_with_a_suggestion_and_never_mock() {
     }
 }
 
+#[rstest]
+#[case("claude", &["anthropic", "claude_cli", "claude_code", " Claude "])]
+#[case("codex", &["codex_cli", "openai_codex"])]
+#[case("copilot", &["github_copilot", "copilot_cli", "gh_copilot"])]
+#[case("cursor", &["cursor_agent", "cursor_cli"])]
+#[case("pi", &["pi_cli", "pi_coding_agent", "pi-coding-agent"])]
+#[case("opencode", &["opencode_cli", "opencode-cli"])]
+#[case("handoff", &["session", "file"])]
+#[case("azure_openai", &["azure", "aoai"])]
+#[case("azure_responses", &["azure-responses", "aoai-responses", "responses"])]
+fn aliases_of_backends_are_those_of_the_reference_system(
+    #[case] name: &str,
+    #[case] aliases: &[&str],
+) {
+    for word in aliases.iter().chain(&[name]) {
+        assert_eq!(BackendName::parse(word).unwrap().as_str(), name, "{word}");
+    }
+}
+
+#[test]
+fn every_backend_of_runs_is_one_of_nights() {
+    for spec in &skillopt_domain::config::BACKENDS {
+        assert_eq!(with(&[("backend", json!(spec.name))]).backend.as_str(), spec.name);
+        assert!(BackendName::all().any(|name| name == spec.name), "{} is not told", spec.name);
+    }
+}
+
+#[rstest]
+#[case("off")]
+#[case("none")]
+#[case("greedy")]
+#[case("false")]
+fn every_word_for_no_gate_is_understood(#[case] word: &str) {
+    assert_eq!(with(&[("gate_mode", json!(word))]).gate_mode, GateMode::Off);
+}
+
 #[test]
 fn f42_every_fault_of_a_file_is_told_with_file_and_key() {
     let text = r#"{"edit_budgte": 1, "seed": -1, "progress": "yes", "gate_metric": "mixd", "projects": 3}"#;

@@ -36,7 +36,14 @@ impl World {
     }
 
     fn publish(&self, docs: Vec<ProposedDoc>) -> Result<Published, PublishError> {
-        let reserved = reserve(&self.project(), AT).unwrap();
+        self.publish_in(&reserve(&self.project(), AT).unwrap(), docs)
+    }
+
+    fn publish_in(
+        &self,
+        reserved: &Reserved,
+        docs: Vec<ProposedDoc>,
+    ) -> Result<Published, PublishError> {
         let report = SleepReport {
             accepted: !docs.is_empty(),
             gate_action: GateAction::AcceptNewBest,
@@ -51,7 +58,7 @@ impl World {
             live_skill_path: self.root().join("skills/learned/SKILL.md"),
             live_memory_path: self.project().join("CLAUDE.md"),
         };
-        publish(&reserved, &proposal, &|_| json!({"reflect_raw_head": "[REDACTED]"}))
+        publish(reserved, &proposal, &|_| json!({"reflect_raw_head": "[REDACTED]"}))
     }
 }
 
@@ -238,6 +245,21 @@ fn two_proposals_for_one_place_are_not_published() {
     let memory = world.file("project/CLAUDE.md", "a\n");
     let doc = ProposedDoc { pinned: pin(Role::Memory, &memory), text: "b\n".to_owned() };
     assert!(matches!(world.publish(vec![doc.clone(), doc]), Err(PublishError::Collision(_))));
+}
+
+#[test]
+fn a_batch_of_which_a_file_cannot_be_written_is_taken_back_and_evidence_stays() {
+    let world = World::new();
+    let memory = world.file("project/CLAUDE.md", "a\n");
+    let reserved = reserve(&world.project(), AT).unwrap();
+    fs::write(reserved.dir().join("evidence.jsonl"), "{}\n").unwrap();
+    // Its name is taken, and it is one of the last.
+    fs::create_dir(reserved.dir().join("diagnostics.json")).unwrap();
+    let doc = ProposedDoc { pinned: pin(Role::Memory, &memory), text: "b\n".to_owned() };
+    let err = world.publish_in(&reserved, vec![doc]).unwrap_err();
+    assert!(matches!(&err, PublishError::Io { path, .. } if path.ends_with("diagnostics.json")));
+    assert_eq!(names(reserved.dir()), ["diagnostics.json", "evidence.jsonl"]);
+    assert!(!staging_root(&world.project()).join(".latest").exists(), "nothing points to it");
 }
 
 #[test]

@@ -67,6 +67,39 @@ fn several_addresses_of_azure_are_told_apart_and_one_of_them_goes_before_the_oth
 }
 
 #[test]
+fn programs_are_where_the_night_says_and_on_the_path_otherwise() {
+    let keys = [
+        ("backend", json!("codex")),
+        ("codex_path", json!("/c/codex")),
+        ("cursor_path", json!("/u/cursor-agent")),
+        ("pi_path", json!("/p/pi")),
+        ("opencode_path", json!("/o/opencode")),
+    ];
+    let paths = |given: &[(&str, Value)]| {
+        let agents = run_of(&config(given, &[]), &[]).agents;
+        [agents.codex.path, agents.cursor.path, agents.pi_path, agents.opencode_path]
+    };
+    assert_eq!(paths(&keys), ["/c/codex", "/u/cursor-agent", "/p/pi", "/o/opencode"]);
+    assert_eq!(paths(&keys[..1]), [""; 4]);
+}
+
+#[test]
+fn caps_of_a_night_are_those_of_its_keys_and_zero_tokens_are_no_cap() {
+    let caps = |keys: &[(&str, Value)]| {
+        let limits = limits(&config(keys, &[]));
+        (limits.max_tokens, limits.max_cost_usd_micros, limits.max_ms)
+    };
+    let keys = [
+        ("max_tokens_per_night", json!(1000)),
+        ("max_cost_usd_per_night", json!(0.5)),
+        ("max_minutes_per_night", json!(1.5)),
+    ];
+    assert_eq!(caps(&keys), (Some(1000), Some(500_000), Some(90_000)));
+    assert_eq!(caps(&[]), (Some(400_000), None, None));
+    assert_eq!(caps(&[("max_tokens_per_night", json!(0))]), (None, None, None));
+}
+
+#[test]
 fn variables_of_chat_servers_shape_their_calls_and_no_others() {
     let variables = &[
         ("SKILLOPT_SLEEP_COMPAT_MAX_TOKENS", "4096"),

@@ -34,6 +34,34 @@ async fn a_word_for_the_replay_is_shown_when_a_person_gave_one() {
 }
 
 #[tokio::test]
+async fn rules_find_tasks_where_the_miner_is_off_or_finds_none_and_models_judge_them() {
+    for (is_on, n_asked) in [(true, 1), (false, 0)] {
+        let world = World::new().with("llm_mine", json!(is_on));
+        world.session("one", &["Write a letter to Ann"]);
+        let voice = Voice::new(|request| {
+            Ok(reply(match request.purpose {
+                Purpose::Mine => r#"[{"intent": "short"}]"#,
+                Purpose::Judge => r#"{"score": 1.0, "reason": "it is one"}"#,
+                _ => "A letter.",
+            }))
+        });
+        let result = world.run(world.models(&voice)).await.unwrap();
+        assert_eq!(voice.asked(Purpose::Mine).len(), n_asked, "{is_on}");
+        let kinds: Vec<ReferenceKind> =
+            result.tasks.iter().map(|task| task.reference_kind).collect();
+        assert_eq!(kinds, [ReferenceKind::None], "{is_on}");
+        assert_eq!(notes(&result).contains("tasks were found by rules"), is_on);
+        let seen = voice.seen.lock().unwrap();
+        let judged: Vec<&ChatRequest> =
+            seen.iter().filter(|request| request.purpose == Purpose::Judge).collect();
+        let shows_task = |request: &&ChatRequest| {
+            request.messages.iter().any(|message| message.content.contains("letter to Ann"))
+        };
+        assert!(!judged.is_empty() && judged.iter().all(shows_task), "{is_on}");
+    }
+}
+
+#[tokio::test]
 async fn a_margin_that_no_gain_reaches_keeps_the_skill_as_it_is() {
     let world = World::new().with("gate_min_tasks", json!(3)).given(exacts());
     let result = world.run(Answerers::Mock).await.unwrap();
