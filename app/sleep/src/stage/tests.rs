@@ -410,6 +410,40 @@ fn nights_of_older_releases_are_listed_and_say_why_they_cannot_be_adopted() {
     assert_eq!(nights[0].report.as_ref().unwrap().night, 4);
 }
 
+#[test]
+fn the_report_has_the_fields_of_the_reference_system_and_reads_one_of_it() {
+    let edit =
+        json!({"target": "skill", "op": "add", "content": "x", "anchor": "", "rationale": "y"});
+    let group = json!({
+        "skill_name": "s", "status": "consolidated", "accepted": true, "gate_action": "accept",
+        "baseline_score": 0.25, "candidate_score": 0.5, "n_tasks": 2, "n_applied_edits": 1,
+        "n_rejected_edits": 0, "reason": "",
+    });
+    let theirs = json!({
+        "night": 4, "project": "/p", "started_at": "2026-01-01T03:00:00",
+        "ended_at": "2026-01-01T03:05:00", "n_sessions": 3, "n_tasks": 2, "n_replayed": 2,
+        "baseline_score": 0.25, "candidate_score": 0.5, "accepted": true, "gate_action": "accept",
+        "holdout_leaked": false, "no_edits_reason": "", "edits": [edit.clone()],
+        "rejected_edits": [edit.clone()], "unmatched_edits": [], "skill_groups": [group],
+        "tokens_used": 12, "notes": ["a note"], "gate_no_regression": false, "gate_trials": [],
+    });
+    let read: SleepReport = serde_json::from_value(theirs.clone()).unwrap();
+    assert_eq!((read.gate_action, read.edits.len()), (GateAction::Accept, 1));
+    assert_eq!(read.skill_groups[0].gate_action, Some(GateAction::Accept));
+    let written = serde_json::to_value(&read).unwrap();
+    for (name, value) in theirs.as_object().unwrap() {
+        match name.as_str() {
+            // With further fields.
+            "skill_groups" => {
+                for (name, value) in value[0].as_object().unwrap() {
+                    assert_eq!(&written["skill_groups"][0][name], value, "{name}");
+                }
+            }
+            name => assert_eq!(&written[name], value, "{name}"),
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_a_night_lays_aside_is_for_its_owner_alone() {

@@ -1,6 +1,7 @@
 //! Keys of the config that have to show in a night.
 
 use super::*;
+use crate::split::{Fractions, SplitRule, assign_splits};
 
 fn notes(result: &NightResult) -> String {
     result.report.notes.join("\n")
@@ -83,6 +84,53 @@ async fn a_limit_of_tokens_goes_with_every_call_of_its_kind() {
         assert_eq!(request.max_tokens, Some(expect), "{:?}", request.purpose);
     }
     assert!(seen.iter().any(|request| request.purpose == Purpose::Reflect));
+}
+
+#[tokio::test]
+async fn diagnostics_have_the_fields_of_the_reference_system() {
+    let world = World::new().given(letters());
+    let result = world.run(world.models(&willing())).await.unwrap();
+    let told: Value = serde_json::from_str(&read(&result, "diagnostics.json")).unwrap();
+    let names: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
+    for name in [
+        "night",
+        "backend",
+        "opencode_tool_replay",
+        "gate_mode",
+        "gate_no_regression",
+        "n_tasks",
+        "baseline",
+        "candidate",
+        "accepted",
+        "gate_action",
+        "holdout_leaked",
+        "n_applied_edits",
+        "n_rejected_edits",
+        "n_unmatched_edits",
+        "call_error",
+        "reflect_raw_head",
+        "holdout_detail",
+        "gate_trials",
+    ] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    assert!(told["reflect_raw_head"].as_str().unwrap().contains(RULE), "{told}");
+    let rows = told["holdout_detail"].as_array().unwrap();
+    let ids: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!((ids, &rows[0]["response_head"]), (vec!["b", "c"], &json!("A letter.")));
+}
+
+#[tokio::test]
+async fn the_seed_of_the_config_decides_which_tasks_validate() {
+    let world = World::new().with("seed", json!(7));
+    for name in ["one", "two", "three", "four", "five", "six", "seven", "eight"] {
+        world.session(name, &[&format!("Write a letter to {name}")]);
+    }
+    let result = world.run(Answerers::Mock).await.unwrap();
+    assert_eq!(result.tasks.len(), 8);
+    let mut expect = result.tasks.clone();
+    assign_splits(&mut expect, 7, Fractions::default(), SplitRule::Grouped);
+    assert_eq!(result.tasks, expect);
 }
 
 #[tokio::test]
