@@ -2,7 +2,7 @@
 //! servers on loopback, or the simulation.
 
 use crate::binary::{Said, command};
-use crate::night_script::{MARK, RULE, answer, scripted, write_session};
+use crate::night_script::{MARK, RULE, answer, scripted, write_session, write_transcript};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -172,6 +172,156 @@ fn json_is_one_document_whatever_is_wrong() -> anyhow::Result<()> {
         let value: Value = serde_json::from_str(&said.out)?;
         assert_eq!(value["ok"], false, "{command}: {value}");
     }
+    Ok(())
+}
+
+/// The fields that the reference system's JSON of a night has.
+const FIELDS_OF_A_NIGHT: [&str; 18] = [
+    "night",
+    "accepted",
+    "gate_action",
+    "no_edits_reason",
+    "baseline",
+    "candidate",
+    "n_tasks",
+    "n_sessions",
+    "n_accepted_edits",
+    "n_rejected_edits",
+    "edits",
+    "rejected_edits",
+    "gate_no_regression",
+    "gate_trials",
+    "skill_groups",
+    "notes",
+    "staging_dir",
+    "staged_skills",
+];
+
+#[test]
+fn content_sessions_leave_nothing_to_gain_and_every_command_says_so() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for number in 1..=4 {
+        let asked = format!("Write the release notes of module number {number} for the team");
+        let turns = [
+            ("user", asked),
+            ("assistant", "Here they are.".to_owned()),
+            ("user", "thanks, perfect".to_owned()),
+        ];
+        write_transcript(&house.home(), &house.project(), &format!("s{number}"), &turns)?;
+    }
+    let run = house.sleep(&["run", "--backend", "mock", "--lookback-hours", "0", "--progress"])?;
+    ensure!(run.code == 0, "{} {}", run.out, run.err);
+    for words in [
+        "night 1 (simulated): 4 sessions, 4 tasks\n",
+        "\nheld-out 1.0000 -> 1.0000 (n ",
+        "; gate reject, not accepted\n",
+        "\nno edits: ",
+    ] {
+        ensure!(run.out.contains(words), "{words:?} is not in {}", run.out);
+    }
+    ensure!(run.err.lines().any(|line| line.starts_with("[sleep] ")), "{}", run.err);
+    ensure!(!run.out.contains("sleep adopt"), "there is nothing to adopt: {}", run.out);
+    let staged = run.out.lines().find_map(|line| line.strip_prefix("staged: "));
+    let staged = staged.context("a folder")?;
+    ensure!(Path::new(staged).join("report.md").is_file(), "{staged}");
+    for entry in std::fs::read_dir(staged)? {
+        let name = entry?.file_name();
+        ensure!(!name.to_string_lossy().starts_with("proposed_"), "{name:?}");
+    }
+
+    let status = house.sleep(&["status"])?;
+    ensure!(status.code == 0, "{} {}", status.out, status.err);
+    for words in ["nights: 1\n", &format!("latest: {staged}\n"), "\n# Night 1\n"] {
+        ensure!(status.out.contains(words), "{words:?} is not in {}", status.out);
+    }
+    let status: Value = serde_json::from_str(&house.sleep(&["status", "--json"])?.out)?;
+    assert_eq!((&status["night"], &status["latest_staging"]), (&json!(1), &json!(staged)));
+    assert_eq!(status["history_tail"].as_array().map(Vec::len), Some(1), "{status}");
+    assert_eq!(status["staged_skills"], json!([]), "{status}");
+    assert_eq!(status["adopted_skills"], json!([]), "{status}");
+    assert_eq!(status["has_managed_proposal"], false, "{status}");
+    let nights = house.sleep(&["nights"])?;
+    ensure!(nights.out.contains("  night 1  1.0000 -> 1.0000"), "{}", nights.out);
+
+    let adopted = house.sleep(&["adopt"])?;
+    let words = "(proposal contained no accepted changes)\n";
+    assert_eq!((adopted.code, adopted.out.as_str()), (0, words), "{}", adopted.err);
+    let next = house.sleep(&["dry-run", "--backend", "mock", "--json"])?;
+    let next: Value = serde_json::from_str(&next.out)?;
+    for field in FIELDS_OF_A_NIGHT {
+        ensure!(next.get(field).is_some(), "{field} is not in {next}");
+    }
+    Ok(())
+}
+
+#[test]
+fn skills_of_their_own_are_adopted_by_choice_and_the_managed_one_as_legacy() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let skill = house.home().join(".claude/skills/letters/SKILL.md");
+    std::fs::create_dir_all(skill.parent().context("a folder")?)?;
+    std::fs::write(&skill, "---\nname: letters\ndescription: Letters.\n---\n# Letters\n")?;
+    let task = |id: &str, split: &str| {
+        json!({
+            "id": id, "intent": format!("Write the letter {id}"), "split": split,
+            "skill_hint": "letters", "reference_kind": "exact",
+            "reference": "one long reference", "tags": ["rule:json-only"],
+        })
+    };
+    let tasks = json!({"tasks": [task("a", "train"), task("b", "val"), task("c", "val")]});
+    let file = house.dir.path().join("tasks.json");
+    std::fs::write(&file, tasks.to_string())?;
+    let words = ["run", "--backend", "mock", "--set", "multi_skill_fanout=true", "--tasks-file"];
+    let run = house.sleep(&[&words[..], &[file.to_str().context("UTF-8")?]].concat())?;
+    ensure!(run.code == 0, "{} {}", run.out, run.err);
+    ensure!(run.out.contains("\n+ [skill/add] "), "{}", run.out);
+    ensure!(run.out.contains("sleep adopt --all-skills, or --skill NAME"), "{}", run.out);
+
+    let adopt = |choice: &[&str]| -> anyhow::Result<(i32, Value)> {
+        let said = house.sleep(&[&["adopt", "--json"][..], choice].concat())?;
+        Ok((said.code, serde_json::from_str(&said.out)?))
+    };
+    let (code, said) = adopt(&[])?;
+    assert_eq!((code, &said["error"]), (2, &json!("selection_required")), "{said}");
+    assert_eq!(said["available_skills"], json!(["letters"]), "{said}");
+    for choice in [&["--skill", "other"], &["--all-skills", "--legacy"]] {
+        let (code, said) = adopt(choice)?;
+        assert_eq!((code, &said["error"]), (2, &json!("invalid_selection")), "{said}");
+    }
+    let (code, said) = adopt(&["--all-skills"])?;
+    assert_eq!((code, &said["mode"]), (0, &json!("skills")), "{said}");
+    assert_eq!(said["adopted_skills"][0]["skill_name"], "letters", "{said}");
+    let live = std::fs::read_to_string(&skill)?;
+    ensure!(live.starts_with("---\nname: letters\n") && live.contains("JSON"), "{live}");
+    ensure!(!house.skill().exists(), "the managed one was not chosen");
+    let (code, said) = adopt(&["--skill", "letters"])?;
+    assert_eq!((code, &said["error"]), (2, &json!("adoption_refused")), "it is adopted: {said}");
+    let (code, said) = adopt(&["--legacy"])?;
+    assert_eq!((code, &said["mode"]), (0, &json!("legacy")), "{said}");
+    ensure!(house.skill().exists(), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_harvest_shows_each_task_and_a_preview_what_would_be_sent() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let turns = [
+        ("user", format!("Write the changelog with the token {secret}")),
+        ("assistant", "It is written.".to_owned()),
+    ];
+    write_transcript(&house.home(), &house.project(), "s2", &turns)?;
+    let said = house.sleep(&["harvest"])?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    ensure!(said.out.contains("claude: 2 of 2 sessions in 2 files"), "{}", said.out);
+    let is_task = |line: &&str| line.starts_with('[') && line.contains("] Write the ");
+    assert_eq!(said.out.lines().filter(is_task).count(), 2, "{}", said.out);
+    ensure!(!house.project().join(".skillopt-sleep").exists(), "nothing is kept");
+    let preview = house.sleep(&["harvest", "--preview"])?;
+    for words in ["s2 (1 masked)\n", "  > Write the changelog with the token ", "  < It is "] {
+        ensure!(preview.out.contains(words), "{words:?} is not in {}", preview.out);
+    }
+    ensure!(!said.out.contains(secret) && !preview.out.contains(secret), "{}", preview.out);
     Ok(())
 }
 
