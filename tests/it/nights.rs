@@ -607,6 +607,10 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
     let refused = run()?;
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert_eq!(server.seen().len(), 0, "nothing was called");
+    let target = ["run", "--set", "target_backend=claude", "--tasks-file", path, "--json"];
+    let refused = house.sleep(&target)?;
+    let words: Value = serde_json::from_str(&refused.out)?;
+    assert_eq!((refused.code, &words["error"]), (2, &json!("not_reviewed")), "one half is real");
     let reviewed =
         std::fs::read_to_string(&file)?.replace("\"reviewed\": false", "\"reviewed\": true");
     std::fs::write(&file, reviewed)?;

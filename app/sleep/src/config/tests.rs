@@ -85,6 +85,14 @@ fn every_key_of_the_reference_system_is_here_with_its_default() {
 }
 
 #[test]
+fn the_key_of_the_split_names_our_rule_or_that_of_the_reference_system() {
+    use crate::split::SplitRule as Rule;
+    let rule = |set: &[(&str, Value)]| Rule::from(with(set).split_rule);
+    assert_eq!(rule(&[]), Rule::Grouped);
+    assert_eq!(rule(&[("split_rule", json!("compat"))]), Rule::Python);
+}
+
+#[test]
 fn the_managed_skill_is_where_its_keys_say_and_roots_lie_below_the_project() {
     let named = with(&[("managed_skill_name", json!("mine"))]);
     assert_eq!(named.managed_skill_path(), Path::new("/home/me/.claude/skills/mine/SKILL.md"));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Environment as Machine;
 use serde_json::{Value, json};
-use skillopt_domain::config::{OpenaiApi, RunConfig};
+use skillopt_domain::config::{BackendKind, OpenaiApi, RunConfig};
 use skillopt_sleep::config::{Override, Sources as NightSources, load as load_night};
 use std::path::PathBuf;
 
@@ -81,6 +81,31 @@ fn programs_are_where_the_night_says_and_on_the_path_otherwise() {
     };
     assert_eq!(paths(&keys), ["/c/codex", "/u/cursor-agent", "/p/pi", "/o/opencode"]);
     assert_eq!(paths(&keys[..1]), [""; 4]);
+}
+
+#[test]
+fn every_program_of_nights_is_its_backend_of_runs_in_every_role_that_it_serves() {
+    let kinds = [
+        ("claude", BackendKind::ClaudeChat),
+        ("codex", BackendKind::CodexExec),
+        ("copilot", BackendKind::CopilotChat),
+        ("pi", BackendKind::PiChat),
+        ("opencode", BackendKind::OpencodeChat),
+    ];
+    for (name, kind) in kinds {
+        let run = run_of(&config(&[("backend", json!(name))], &[]), &[]);
+        assert_eq!(Role::ALL.map(|role| run.role(role).backend), [kind; 2], "{name}");
+    }
+    // Cursor performs tasks; for edits it needs another model beside it, and gets none that nobody named.
+    let pair = [("backend", json!("claude")), ("target_backend", json!("cursor"))];
+    let run = run_of(&config(&pair, &[]), &[]);
+    let used = (run.target.backend, run.role(Role::Optimizer).backend);
+    assert_eq!(used, (BackendKind::CursorExec, BackendKind::ClaudeChat));
+    let alone = config(&[("backend", json!("cursor"))], &[]);
+    let flags = flags_of(&alone, (&alone.target(), &alone.optimizer()), &[], &[]);
+    let sources = Sources { file: None, env: &Machine::default(), flags: &flags };
+    let refused = load(sources).err().map(|err| err.to_string()).unwrap_or_default();
+    assert!(refused.contains("model.optimizer_backend"), "{refused}");
 }
 
 #[test]

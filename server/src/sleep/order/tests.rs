@@ -48,6 +48,20 @@ fn a_project_that_is_named_goes_before_the_config_file() {
 }
 
 #[test]
+fn another_config_file_takes_the_place_of_the_usual_one() {
+    let house = House::new(&json!({"seed": 1}));
+    let other = house.dir.path().join("other.yaml");
+    std::fs::write(&other, "edit_budget: 9\n").unwrap();
+    let order = NightOrder {
+        project: Some(house.dir.path().join("project")),
+        config_file: Some(other),
+        keys: Vec::new(),
+    };
+    let config = NightSetup::read(&order, &house.env(NONE)).unwrap().config;
+    assert_eq!((config.seed, config.edit_budget), (42, 9));
+}
+
+#[test]
 fn prompts_of_a_person_lie_beside_the_state_or_where_the_variable_says() {
     let house = House::new(&json!({}));
     let write = |name: &str, text: &str| {

@@ -62,6 +62,15 @@ async fn rules_find_tasks_where_the_miner_is_off_or_finds_none_and_models_judge_
     }
 }
 
+#[test]
+fn the_key_of_the_models_has_the_form_of_the_reference_system() {
+    let key = |world: World| crate::night::keep::model_key(&world.plan().config);
+    assert_eq!(key(World::new().with("model", json!("m"))), "mock::m");
+    let apart =
+        World::new().with("optimizer_backend", json!("codex")).with("target_model", json!("t"));
+    assert_eq!(key(apart), "optimizer=codex::;target=mock::t");
+}
+
 #[tokio::test]
 async fn a_margin_that_no_gain_reaches_keeps_the_skill_as_it_is() {
     let world = World::new().with("gate_min_tasks", json!(3)).given(exacts());
