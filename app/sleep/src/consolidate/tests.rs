@@ -442,6 +442,16 @@ async fn a_skill_of_its_own_recalls_only_tasks_that_were_about_it() {
 }
 
 #[tokio::test]
+async fn attempts_that_do_not_differ_leave_the_edits_to_failures() {
+    let backend = Arc::new(Scripted::proposing(0.25, vec![vec![skill_edit("+0.25")]]));
+    let options = NightOptions { rollouts: 2, ..skill_only() };
+    let given = input(Arc::clone(&backend) as _, both_splits(), options);
+    let outcome = consolidate_night(given).await.expect("an outcome");
+    assert_eq!(contents(&outcome.applied_edits), ["+0.25"]);
+    assert_eq!(backend.asked.lock().expect("not poisoned").len(), 1, "about failures alone");
+}
+
+#[tokio::test]
 async fn the_memory_is_learned_under_the_skill_that_won() {
     let proposals = vec![vec![skill_edit("+0.25")], vec![edit(Target::Memory, "+0.125")]];
     let backend = Arc::new(Scripted::proposing(0.25, proposals));

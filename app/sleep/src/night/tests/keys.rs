@@ -194,6 +194,23 @@ async fn f47_a_skill_of_a_plugin_gets_its_proposal_and_one_place_is_proposed_for
     assert_eq!(result.staged_skills, ["letters"], "{:?}", result.report.skill_groups);
 }
 
+#[tokio::test]
+async fn no_skill_of_its_own_is_proposed_for_the_place_of_the_managed_one() {
+    let world = World::new()
+        .with("multi_skill_fanout", json!(true))
+        .with("managed_skill_name", json!("letters"));
+    let path = world.skill();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "---\nname: letters\ndescription: Letters.\n---\n# Letters\n").unwrap();
+    let hinted = |task: TaskRecord| TaskRecord { skill_hint: "letters".into(), ..task };
+    let world = world.given(letters().into_iter().map(hinted).collect());
+    let result = world.run(world.models(&willing())).await.unwrap();
+    assert!(result.report.accepted && result.staged_skills.is_empty(), "the managed one stands");
+    let group = &result.report.skill_groups[0];
+    assert_eq!((group.skill_name.as_str(), json!(group.status)), ("letters", json!("skipped")));
+    assert_ne!(group.reason, "");
+}
+
 /// A session in which a person asked for a letter, and the agent used a skill or not.
 fn letter_session(world: &World, id: &str, skill: Option<&str>) {
     let record = |kind: &str, message: Value| {
