@@ -367,6 +367,28 @@ fn a_harvest_has_no_window_and_its_tasks_remember_the_skill_that_they_are_for() 
 }
 
 #[test]
+fn f33_the_fractions_count_whichever_way_tasks_come() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=3).try_for_each(|number| house.add_session(number))?;
+    let path = house.dir.path().join("tasks.json");
+    let task = |id: &str| json!({"id": id, "intent": format!("Write the letter {id}")});
+    std::fs::write(&path, json!([task("a"), task("b"), task("c")]).to_string())?;
+    let file = path.to_str().context("UTF-8")?;
+    // A share that is rounded to the whole, so that chance has no say.
+    let all_test = ["--set", "val_fraction=0.0", "--set", "test_fraction=0.999"];
+    let night = ["dry-run", "--backend", "mock"];
+    for way in [&["harvest"][..], &night, &[&night[..], &["--tasks-file", file]].concat()] {
+        let said = house.sleep(&[way, &all_test, &["--lookback-hours", "0", "--json"]].concat())?;
+        ensure!(said.code == 0, "{way:?}: {} {}", said.out, said.err);
+        let told: Value = serde_json::from_str(&said.out)?;
+        let tasks = told["tasks"].as_array().context("a list")?;
+        let splits: Vec<&str> = tasks.iter().filter_map(|task| task["split"].as_str()).collect();
+        assert_eq!(splits, ["test"; 3], "{way:?}: {told}");
+    }
+    Ok(())
+}
+
+#[test]
 fn f34_a_night_of_given_tasks_leaves_the_sessions_to_the_next_one() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;
@@ -472,6 +494,29 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
         "--user daemon-reload".to_owned(),
     ];
     assert_eq!(asked.lines().collect::<Vec<_>>(), wanted);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn unscheduling_all_takes_the_units_of_every_project() -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let (one, two) = (House::new()?, House::new()?);
+    let (bin, configs) = (one.dir.path().join("bin"), one.dir.path().join("configs"));
+    std::fs::create_dir_all(&bin)?;
+    std::fs::write(bin.join("systemctl"), "#!/bin/sh\nexit 0\n")?;
+    std::fs::set_permissions(bin.join("systemctl"), std::fs::Permissions::from_mode(0o755))?;
+    let run = |house: &House, words: &[&str]| -> anyhow::Result<usize> {
+        let mut command = house.command(&[words, &["--with", "systemd"]].concat());
+        command.env("PATH", &bin).env("XDG_CONFIG_HOME", &configs);
+        let said: Said = command.output().context("running skillopt")?.into();
+        ensure!(said.code == 0, "{words:?}: {} {}", said.out, said.err);
+        Ok(std::fs::read_dir(configs.join("systemd/user"))?.count())
+    };
+    assert_eq!((run(&one, &["schedule"])?, run(&two, &["schedule"])?), (2, 4));
+    assert_eq!(run(&one, &["unschedule"])?, 2, "the other project keeps its own");
+    assert_eq!(run(&one, &["schedule"])?, 4);
+    assert_eq!(run(&one, &["unschedule", "--all"])?, 0);
     Ok(())
 }
 

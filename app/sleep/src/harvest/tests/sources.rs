@@ -177,6 +177,37 @@ fn what_tools_said_and_what_agents_thought_is_in_no_digest() {
 }
 
 #[test]
+fn secrets_are_masked_at_harvest_whoever_kept_them() {
+    let fixture = Fixture::new();
+    let secret = format!(" ghp_{}", "b".repeat(36));
+    let plant = |file: &str, words: &str| {
+        let path = fixture.stores.path(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(words), "{file}");
+        std::fs::write(&path, text.replace(words, &format!("{words}{secret}"))).unwrap();
+    };
+    plant("vscode/0a1b/chatSessions/chat.jsonl", "Explain the cache");
+    plant("cursor/projects/w-app/agent-transcripts/cur-1/cur-1.jsonl", "Sort the imports");
+    plant("pi/agent/sessions/--w-app--/linear.jsonl", "Line by line");
+    plant("devin/transcripts/one.json", "Bumped, tests pass");
+    for (file, change) in [
+        ("copilot.db", "UPDATE turns SET user_message = user_message || ?1"),
+        ("opencode.db", "UPDATE part SET data = replace(data, 'the docs', 'the docs' || ?1)"),
+    ] {
+        let database = Connection::open(fixture.stores.path(file)).unwrap();
+        assert!(database.execute(change, [&secret]).unwrap() > 0, "{file}");
+    }
+    let found = harvest(&fixture.stores.options(), &HarvestState::default());
+    let told = serde_json::to_string(&found).unwrap();
+    assert!(!told.contains("ghp_"), "{told}");
+    for source in Source::ALL {
+        let own = found.digests.iter().filter(|digest| digest.source == Some(source));
+        let text = serde_json::to_string(&own.collect::<Vec<_>>()).unwrap();
+        assert!(text.contains("[REDACTED_"), "{source}: {text}");
+    }
+}
+
+#[test]
 fn every_session_of_a_database_counts_once_whatever_became_of_it() {
     let fixture = Fixture::new();
     let sums = |found: &crate::harvest::Harvest| {
