@@ -2,7 +2,7 @@
 //! servers on loopback, or the simulation.
 
 use crate::binary::{Said, command};
-use crate::night_script::{MARK, RULE, answer, scripted, write_session};
+use crate::night_script::{MARK, RULE, answer, scripted, write_session, write_transcript};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -175,6 +175,156 @@ fn json_is_one_document_whatever_is_wrong() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The fields that the reference system's JSON of a night has.
+const FIELDS_OF_A_NIGHT: [&str; 18] = [
+    "night",
+    "accepted",
+    "gate_action",
+    "no_edits_reason",
+    "baseline",
+    "candidate",
+    "n_tasks",
+    "n_sessions",
+    "n_accepted_edits",
+    "n_rejected_edits",
+    "edits",
+    "rejected_edits",
+    "gate_no_regression",
+    "gate_trials",
+    "skill_groups",
+    "notes",
+    "staging_dir",
+    "staged_skills",
+];
+
+#[test]
+fn content_sessions_leave_nothing_to_gain_and_every_command_says_so() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for number in 1..=4 {
+        let asked = format!("Write the release notes of module number {number} for the team");
+        let turns = [
+            ("user", asked),
+            ("assistant", "Here they are.".to_owned()),
+            ("user", "thanks, perfect".to_owned()),
+        ];
+        write_transcript(&house.home(), &house.project(), &format!("s{number}"), &turns)?;
+    }
+    let run = house.sleep(&["run", "--backend", "mock", "--lookback-hours", "0", "--progress"])?;
+    ensure!(run.code == 0, "{} {}", run.out, run.err);
+    for words in [
+        "night 1 (simulated): 4 sessions, 4 tasks\n",
+        "\nheld-out 1.0000 -> 1.0000 (n ",
+        "; gate reject, not accepted\n",
+        "\nno edits: ",
+    ] {
+        ensure!(run.out.contains(words), "{words:?} is not in {}", run.out);
+    }
+    ensure!(run.err.lines().any(|line| line.starts_with("[sleep] ")), "{}", run.err);
+    ensure!(!run.out.contains("sleep adopt"), "there is nothing to adopt: {}", run.out);
+    let staged = run.out.lines().find_map(|line| line.strip_prefix("staged: "));
+    let staged = staged.context("a folder")?;
+    ensure!(Path::new(staged).join("report.md").is_file(), "{staged}");
+    for entry in std::fs::read_dir(staged)? {
+        let name = entry?.file_name();
+        ensure!(!name.to_string_lossy().starts_with("proposed_"), "{name:?}");
+    }
+
+    let status = house.sleep(&["status"])?;
+    ensure!(status.code == 0, "{} {}", status.out, status.err);
+    for words in ["nights: 1\n", &format!("latest: {staged}\n"), "\n# Night 1\n"] {
+        ensure!(status.out.contains(words), "{words:?} is not in {}", status.out);
+    }
+    let status: Value = serde_json::from_str(&house.sleep(&["status", "--json"])?.out)?;
+    assert_eq!((&status["night"], &status["latest_staging"]), (&json!(1), &json!(staged)));
+    assert_eq!(status["history_tail"].as_array().map(Vec::len), Some(1), "{status}");
+    assert_eq!(status["staged_skills"], json!([]), "{status}");
+    assert_eq!(status["adopted_skills"], json!([]), "{status}");
+    assert_eq!(status["has_managed_proposal"], false, "{status}");
+    let nights = house.sleep(&["nights"])?;
+    ensure!(nights.out.contains("  night 1  1.0000 -> 1.0000"), "{}", nights.out);
+
+    let adopted = house.sleep(&["adopt"])?;
+    let words = "(proposal contained no accepted changes)\n";
+    assert_eq!((adopted.code, adopted.out.as_str()), (0, words), "{}", adopted.err);
+    let next = house.sleep(&["dry-run", "--backend", "mock", "--json"])?;
+    let next: Value = serde_json::from_str(&next.out)?;
+    for field in FIELDS_OF_A_NIGHT {
+        ensure!(next.get(field).is_some(), "{field} is not in {next}");
+    }
+    Ok(())
+}
+
+#[test]
+fn skills_of_their_own_are_adopted_by_choice_and_the_managed_one_as_legacy() -> anyhow::Result<()> {
+    let house = House::new()?;
+    let skill = house.home().join(".claude/skills/letters/SKILL.md");
+    std::fs::create_dir_all(skill.parent().context("a folder")?)?;
+    std::fs::write(&skill, "---\nname: letters\ndescription: Letters.\n---\n# Letters\n")?;
+    let task = |id: &str, split: &str| {
+        json!({
+            "id": id, "intent": format!("Write the letter {id}"), "split": split,
+            "skill_hint": "letters", "reference_kind": "exact",
+            "reference": "one long reference", "tags": ["rule:json-only"],
+        })
+    };
+    let tasks = json!({"tasks": [task("a", "train"), task("b", "val"), task("c", "val")]});
+    let file = house.dir.path().join("tasks.json");
+    std::fs::write(&file, tasks.to_string())?;
+    let words = ["run", "--backend", "mock", "--set", "multi_skill_fanout=true", "--tasks-file"];
+    let run = house.sleep(&[&words[..], &[file.to_str().context("UTF-8")?]].concat())?;
+    ensure!(run.code == 0, "{} {}", run.out, run.err);
+    ensure!(run.out.contains("\n+ [skill/add] "), "{}", run.out);
+    ensure!(run.out.contains("sleep adopt --all-skills, or --skill NAME"), "{}", run.out);
+
+    let adopt = |choice: &[&str]| -> anyhow::Result<(i32, Value)> {
+        let said = house.sleep(&[&["adopt", "--json"][..], choice].concat())?;
+        Ok((said.code, serde_json::from_str(&said.out)?))
+    };
+    let (code, said) = adopt(&[])?;
+    assert_eq!((code, &said["error"]), (2, &json!("selection_required")), "{said}");
+    assert_eq!(said["available_skills"], json!(["letters"]), "{said}");
+    for choice in [&["--skill", "other"], &["--all-skills", "--legacy"]] {
+        let (code, said) = adopt(choice)?;
+        assert_eq!((code, &said["error"]), (2, &json!("invalid_selection")), "{said}");
+    }
+    let (code, said) = adopt(&["--all-skills"])?;
+    assert_eq!((code, &said["mode"]), (0, &json!("skills")), "{said}");
+    assert_eq!(said["adopted_skills"][0]["skill_name"], "letters", "{said}");
+    let live = std::fs::read_to_string(&skill)?;
+    ensure!(live.starts_with("---\nname: letters\n") && live.contains("JSON"), "{live}");
+    ensure!(!house.skill().exists(), "the managed one was not chosen");
+    let (code, said) = adopt(&["--skill", "letters"])?;
+    assert_eq!((code, &said["error"]), (2, &json!("adoption_refused")), "it is adopted: {said}");
+    let (code, said) = adopt(&["--legacy"])?;
+    assert_eq!((code, &said["mode"]), (0, &json!("legacy")), "{said}");
+    ensure!(house.skill().exists(), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_harvest_shows_each_task_and_a_preview_what_would_be_sent() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let turns = [
+        ("user", format!("Write the changelog with the token {secret}")),
+        ("assistant", "It is written.".to_owned()),
+    ];
+    write_transcript(&house.home(), &house.project(), "s2", &turns)?;
+    let said = house.sleep(&["harvest"])?;
+    ensure!(said.code == 0, "{} {}", said.out, said.err);
+    ensure!(said.out.contains("claude: 2 of 2 sessions in 2 files"), "{}", said.out);
+    let is_task = |line: &&str| line.starts_with('[') && line.contains("] Write the ");
+    assert_eq!(said.out.lines().filter(is_task).count(), 2, "{}", said.out);
+    ensure!(!house.project().join(".skillopt-sleep").exists(), "nothing is kept");
+    let preview = house.sleep(&["harvest", "--preview"])?;
+    for words in ["s2 (1 masked)\n", "  > Write the changelog with the token ", "  < It is "] {
+        ensure!(preview.out.contains(words), "{words:?} is not in {}", preview.out);
+    }
+    ensure!(!said.out.contains(secret) && !preview.out.contains(secret), "{}", preview.out);
+    Ok(())
+}
+
 #[test]
 fn a_night_that_was_cloned_with_the_project_is_not_adopted_by_chance() -> anyhow::Result<()> {
     let house = House::new()?;
@@ -213,6 +363,28 @@ fn a_harvest_has_no_window_and_its_tasks_remember_the_skill_that_they_are_for() 
         serde_json::from_str(&std::fs::read_to_string(dir.join("manifest.json"))?)?;
     let expect = house.project().canonicalize()?.join("skills/own/SKILL.md");
     assert_eq!(manifest["live_skill_path"], json!(expect), "{manifest}");
+    Ok(())
+}
+
+#[test]
+fn f33_the_fractions_count_whichever_way_tasks_come() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=3).try_for_each(|number| house.add_session(number))?;
+    let path = house.dir.path().join("tasks.json");
+    let task = |id: &str| json!({"id": id, "intent": format!("Write the letter {id}")});
+    std::fs::write(&path, json!([task("a"), task("b"), task("c")]).to_string())?;
+    let file = path.to_str().context("UTF-8")?;
+    // A share that is rounded to the whole, so that chance has no say.
+    let all_test = ["--set", "val_fraction=0.0", "--set", "test_fraction=0.999"];
+    let night = ["dry-run", "--backend", "mock"];
+    for way in [&["harvest"][..], &night, &[&night[..], &["--tasks-file", file]].concat()] {
+        let said = house.sleep(&[way, &all_test, &["--lookback-hours", "0", "--json"]].concat())?;
+        ensure!(said.code == 0, "{way:?}: {} {}", said.out, said.err);
+        let told: Value = serde_json::from_str(&said.out)?;
+        let tasks = told["tasks"].as_array().context("a list")?;
+        let splits: Vec<&str> = tasks.iter().filter_map(|task| task["split"].as_str()).collect();
+        assert_eq!(splits, ["test"; 3], "{way:?}: {told}");
+    }
     Ok(())
 }
 
@@ -322,6 +494,29 @@ fn units_of_systemd_are_where_the_person_keeps_configs_and_go_again() -> anyhow:
         "--user daemon-reload".to_owned(),
     ];
     assert_eq!(asked.lines().collect::<Vec<_>>(), wanted);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn unscheduling_all_takes_the_units_of_every_project() -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let (one, two) = (House::new()?, House::new()?);
+    let (bin, configs) = (one.dir.path().join("bin"), one.dir.path().join("configs"));
+    std::fs::create_dir_all(&bin)?;
+    std::fs::write(bin.join("systemctl"), "#!/bin/sh\nexit 0\n")?;
+    std::fs::set_permissions(bin.join("systemctl"), std::fs::Permissions::from_mode(0o755))?;
+    let run = |house: &House, words: &[&str]| -> anyhow::Result<usize> {
+        let mut command = house.command(&[words, &["--with", "systemd"]].concat());
+        command.env("PATH", &bin).env("XDG_CONFIG_HOME", &configs);
+        let said: Said = command.output().context("running skillopt")?.into();
+        ensure!(said.code == 0, "{words:?}: {} {}", said.out, said.err);
+        Ok(std::fs::read_dir(configs.join("systemd/user"))?.count())
+    };
+    assert_eq!((run(&one, &["schedule"])?, run(&two, &["schedule"])?), (2, 4));
+    assert_eq!(run(&one, &["unschedule"])?, 2, "the other project keeps its own");
+    assert_eq!(run(&one, &["schedule"])?, 4);
+    assert_eq!(run(&one, &["unschedule", "--all"])?, 0);
     Ok(())
 }
 
@@ -457,6 +652,10 @@ fn tasks_that_nobody_reviewed_reach_no_model() -> anyhow::Result<()> {
     let refused = run()?;
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert_eq!(server.seen().len(), 0, "nothing was called");
+    let target = ["run", "--set", "target_backend=claude", "--tasks-file", path, "--json"];
+    let refused = house.sleep(&target)?;
+    let words: Value = serde_json::from_str(&refused.out)?;
+    assert_eq!((refused.code, &words["error"]), (2, &json!("not_reviewed")), "one half is real");
     let reviewed =
         std::fs::read_to_string(&file)?.replace("\"reviewed\": false", "\"reviewed\": true");
     std::fs::write(&file, reviewed)?;

@@ -40,3 +40,25 @@ pub struct SessionDigest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn the_fields_are_those_of_the_reference_system() {
+        let fields = json!({
+            "session_id": "s", "project": "/p", "git_branch": "", "started_at": "", "ended_at": "",
+            "user_prompts": ["ask"], "assistant_finals": [], "tools_used": [], "skills_used": [],
+            "files_touched": [], "feedback_signals": ["neg:no"], "n_user_turns": 1,
+            "n_assistant_turns": 0, "raw_path": "",
+        });
+        let read: SessionDigest = serde_json::from_value(fields.clone()).expect("a digest");
+        assert_eq!((read.session_id.as_str(), read.n_user_turns, read.source), ("s", 1, None));
+        assert_eq!(serde_json::to_value(&read).expect("JSON"), fields);
+        let ours = SessionDigest { source: Some(Source::Codex), ..read };
+        let told = serde_json::to_value(&ours).expect("JSON");
+        assert_eq!(told["source"], Value::from("codex"));
+    }
+}

@@ -347,6 +347,23 @@ fn a_lock_of_the_reference_system_that_is_alive_is_honoured() {
     assert_eq!(read(&world.memory()), OLD);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lock_of_a_document_is_honoured_where_the_reference_system_puts_it() {
+    use std::os::unix::fs::DirBuilderExt;
+    let world = World::new();
+    let dir = world.pair();
+    let user = rustix::process::getuid().as_raw();
+    let locks = world.root().join(format!("temp/skillopt-sleep-adopt-{user}"));
+    fs::DirBuilder::new().mode(0o700).create(&locks).unwrap();
+    let name = Sha256Hex::of(crate::stage::folded_path(&world.memory()));
+    fs::write(locks.join(format!("{name}.lock")), "pid=1\n").unwrap();
+    let err = world.adopt(&dir, Selection::Memory).unwrap_err();
+    assert!(matches!(err, AdoptError::Refused(Refusal::Busy(_))), "{err}");
+    assert_eq!(read(&world.memory()), OLD);
+    assert_eq!(world.adopt(&dir, Selection::ManagedSkill).unwrap().len(), 1, "it has its own lock");
+}
+
 #[test]
 fn f58_a_night_without_proposals_gives_no_receipt_and_notes_nothing() {
     let world = World::new();

@@ -59,6 +59,62 @@ fn defaults_are_those_of_the_reference_system() {
     assert!(!config.spends() && !config.is_fanout());
 }
 
+const THEIR_DEFAULTS: &str = r#"{
+    "claude_home": "~/.claude", "codex_home": "~/.codex", "pi_home": "~/.pi", "cursor_home": "~/.cursor",
+    "vscode_workspace_storage": "", "copilot_cli_session_store": "", "opencode_db": "",
+    "transcript_source": "claude", "projects": "invoked", "invoked_project": "", "lookback_hours": 72,
+    "max_tasks_per_night": 40, "max_sessions_per_night": null, "max_tokens_per_night": 400000,
+    "holdout_fraction": 0.34, "val_fraction": 0.34, "test_fraction": 0.0, "backend": "mock", "model": "",
+    "optimizer_backend": "", "optimizer_model": "", "target_backend": "", "target_model": "", "azure_endpoint": "",
+    "codex_path": "", "pi_path": "", "cursor_path": "", "opencode_path": "", "opencode_tool_replay": false,
+    "state_dir": "~/.skillopt-sleep", "edit_budget": 4, "preferences": "", "gate_mode": "on",
+    "gate_metric": "mixed", "gate_mixed_weight": 0.5, "gate_no_regression": false, "replay_mode": "mock",
+    "dream_rollouts": 1, "dream_factor": 0, "recall_k": 0, "evolve_memory": true, "evolve_skill": true,
+    "llm_mine": true, "target_skill_path": "", "skill_roots": [], "target_task_filter": true, "progress": false,
+    "evidence_log": true, "evidence_max_chars": 4000, "multi_skill_fanout": null, "multi_skill_report": false,
+    "auto_adopt": false, "managed_skill_name": "skillopt-sleep-learned", "redact_secrets": true, "seed": 42
+}"#;
+
+#[test]
+fn every_key_of_the_reference_system_is_here_with_its_default() {
+    let theirs: Value = serde_json::from_str(THEIR_DEFAULTS).unwrap();
+    let parsed = |key: &Key| (key.name.to_owned(), serde_json::from_str(key.default).unwrap());
+    let ours: serde_json::Map<String, Value> =
+        KEYS.iter().filter(|key| !key.is_addition).map(parsed).collect();
+    assert_eq!(Value::Object(ours), theirs);
+}
+
+#[test]
+fn the_key_of_the_split_names_our_rule_or_that_of_the_reference_system() {
+    use crate::split::SplitRule as Rule;
+    let rule = |set: &[(&str, Value)]| Rule::from(with(set).split_rule);
+    assert_eq!(rule(&[]), Rule::Grouped);
+    assert_eq!(rule(&[("split_rule", json!("compat"))]), Rule::Python);
+}
+
+#[test]
+fn the_managed_skill_is_where_its_keys_say_and_roots_lie_below_the_project() {
+    let named = with(&[("managed_skill_name", json!("mine"))]);
+    assert_eq!(named.managed_skill_path(), Path::new("/home/me/.claude/skills/mine/SKILL.md"));
+    let aimed = with(&[("target_skill_path", json!("skills/own/SKILL.md"))]);
+    assert_eq!(aimed.managed_skill_path(), Path::new("/work/skills/own/SKILL.md"));
+    let roots = with(&[("skill_roots", json!(["more", "/else"]))]).skill_root_paths();
+    assert_eq!(roots, [Path::new("/work/more"), Path::new("/else")]);
+}
+
+#[rstest]
+#[case(json!(null), true, true)]
+#[case(json!(false), true, false)]
+#[case(json!(true), false, true)]
+fn the_newer_word_for_several_skills_goes_before_the_older_one(
+    #[case] newer: Value,
+    #[case] older: bool,
+    #[case] expect: bool,
+) {
+    let set = [("multi_skill_fanout", newer), ("multi_skill_report", json!(older))];
+    assert_eq!(with(&set).is_fanout(), expect);
+}
+
 #[rstest]
 #[case(
     "config.json",
@@ -102,6 +158,42 @@ fn f19_an_unknown_backend_is_an_error_with_a_suggestion_and_never_mock() {
     for key in KEYS.iter().filter(|key| key.kind == Kind::Backend) {
         assert!(load(&sources(&[(key.name, json!("cluade"))])).is_err(), "{}", key.name);
     }
+}
+
+#[rstest]
+#[case("claude", &["anthropic", "claude_cli", "claude_code", " Claude "])]
+#[case("codex", &["codex_cli", "openai_codex"])]
+#[case("copilot", &["github_copilot", "copilot_cli", "gh_copilot"])]
+#[case("cursor", &["cursor_agent", "cursor_cli"])]
+#[case("pi", &["pi_cli", "pi_coding_agent", "pi-coding-agent"])]
+#[case("opencode", &["opencode_cli", "opencode-cli"])]
+#[case("handoff", &["session", "file"])]
+#[case("azure_openai", &["azure", "aoai"])]
+#[case("azure_responses", &["azure-responses", "aoai-responses", "responses"])]
+fn aliases_of_backends_are_those_of_the_reference_system(
+    #[case] name: &str,
+    #[case] aliases: &[&str],
+) {
+    for word in aliases.iter().chain(&[name]) {
+        assert_eq!(BackendName::parse(word).unwrap().as_str(), name, "{word}");
+    }
+}
+
+#[test]
+fn every_backend_of_runs_is_one_of_nights() {
+    for spec in &skillopt_domain::config::BACKENDS {
+        assert_eq!(with(&[("backend", json!(spec.name))]).backend.as_str(), spec.name);
+        assert!(BackendName::all().any(|name| name == spec.name), "{} is not told", spec.name);
+    }
+}
+
+#[rstest]
+#[case("off")]
+#[case("none")]
+#[case("greedy")]
+#[case("false")]
+fn every_word_for_no_gate_is_understood(#[case] word: &str) {
+    assert_eq!(with(&[("gate_mode", json!(word))]).gate_mode, GateMode::Off);
 }
 
 #[test]

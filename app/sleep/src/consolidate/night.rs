@@ -448,3 +448,47 @@ fn row(task: &TaskRecord, set: &[Replayed]) -> HoldoutRow {
         why: cut(why, HEAD_CHARS),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::ReferenceKind;
+    use skillopt_domain::score::{Score, TaskScore};
+
+    fn answered(response: &str, outcome: Outcome) -> Replayed {
+        Replayed {
+            id: "a".into(),
+            outcome,
+            response: response.into(),
+            rationale: String::new(),
+            tools_called: Vec::new(),
+            tokens: None,
+            latency_ms: 0,
+        }
+    }
+
+    #[test]
+    fn a_row_tells_how_the_first_answer_began_and_why_it_scored_so() {
+        let task = TaskRecord {
+            id: "a".into(),
+            reference_kind: ReferenceKind::Exact,
+            ..TaskRecord::default()
+        };
+        let scored = |soft: f64, why: &str| Outcome::Scored {
+            score: TaskScore { hard: Score::ZERO, soft: Score::try_new(soft).expect("a score") },
+            predicted: String::new(),
+            fail_reason: why.into(),
+            truncated: false,
+        };
+        let first = answered(&"é".repeat(250), scored(0.25, &"w".repeat(250)));
+        let set = [first, answered("second", scored(0.75, "other"))];
+        let told = row(&task, &set);
+        assert_eq!((told.id.as_str(), told.reference_kind), ("a", ReferenceKind::Exact));
+        assert_eq!((told.hard, told.soft), (Some(0.0), Some(0.5)), "means over the draws");
+        assert_eq!((told.response_len, told.response_head), (250, "é".repeat(200)));
+        assert_eq!(told.why, "w".repeat(200));
+        let refusal = Outcome::Refused { reason: "it will not".into() };
+        let refused = row(&task, &[answered("", refusal)]);
+        assert_eq!((refused.hard, refused.soft, refused.why.as_str()), (None, None, "it will not"));
+    }
+}

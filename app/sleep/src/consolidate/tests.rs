@@ -8,6 +8,7 @@ use crate::backend::{
 use crate::mine::agreed_hints;
 use crate::task::{ReferenceKind, Split, TaskOutcome};
 use async_trait::async_trait;
+use serde_json::json;
 use skillopt_domain::night::edit::{EditOp, EditRecord, GuidanceRecord, Target};
 use skillopt_domain::night::report::{GateAction, GroupStatus, SleepReport};
 use skillopt_domain::score::{GateMetric, Score, TaskScore};
@@ -416,6 +417,60 @@ fn a_task_belongs_to_a_skill_only_when_all_agree() {
         })
         .collect();
     assert_eq!(told, [("", vec!["a", "a", "c", "c"]), ("x", vec!["b"])]);
+}
+
+#[tokio::test]
+async fn a_skill_of_its_own_recalls_only_tasks_that_were_about_it() {
+    let about =
+        |id: &str, skill: &str, split| TaskRecord { skill_hint: skill.into(), ..task(id, split) };
+    let backend = Arc::new(Scripted::proposing(0.5, vec![]));
+    let options = NightOptions { recall_k: 5, ..soft() };
+    let mut given = input(Arc::clone(&backend) as _, Vec::new(), options);
+    given.archive = vec![
+        about("own", "known", Split::Train),
+        about("foreign", "other", Split::Train),
+        task("nobodys", Split::Train),
+    ];
+    let tasks = vec![about("a", "known", Split::Train), about("b", "known", Split::Val)];
+    let groups = [Group { skill_name: "known".into(), tasks }];
+    let resolve = |_: &str| Ok("# Known\n".to_owned());
+    let outcomes = consolidate_groups(&given, &groups, resolve).await.expect("all told");
+    let phases = backend.phases.lock().expect("not poisoned").clone();
+    let n_trained = phases.iter().filter(|phase| **phase == Phase::Train).count();
+    assert_eq!(n_trained, 2, "its training task, and the one of the archive");
+    assert_eq!(outcomes[0].outcome.as_ref().map(|outcome| outcome.n_replayed), Some(3));
+}
+
+#[tokio::test]
+async fn attempts_that_do_not_differ_leave_the_edits_to_failures() {
+    let backend = Arc::new(Scripted::proposing(0.25, vec![vec![skill_edit("+0.25")]]));
+    let options = NightOptions { rollouts: 2, ..skill_only() };
+    let given = input(Arc::clone(&backend) as _, both_splits(), options);
+    let outcome = consolidate_night(given).await.expect("an outcome");
+    assert_eq!(contents(&outcome.applied_edits), ["+0.25"]);
+    assert_eq!(backend.asked.lock().expect("not poisoned").len(), 1, "about failures alone");
+}
+
+#[tokio::test]
+async fn the_memory_is_learned_under_the_skill_that_won() {
+    let proposals = vec![vec![skill_edit("+0.25")], vec![edit(Target::Memory, "+0.125")]];
+    let backend = Arc::new(Scripted::proposing(0.25, proposals));
+    let given = input(Arc::clone(&backend) as _, both_splits(), soft());
+    let outcome = consolidate_night(given).await.expect("an outcome");
+    assert_eq!(contents(&outcome.applied_edits), ["+0.25", "+0.125"]);
+    let memory = &outcome.gate_trials[1];
+    assert_eq!((memory.target.as_str(), memory.baseline_score), ("memory", Some(0.5)));
+    use Phase::{BaselineVal, FinalVal, Train, TrainPostSkill, TrialMemory, TrialSkill};
+    let mut phases = backend.phases.lock().expect("not poisoned").clone();
+    phases.dedup();
+    let expected = [BaselineVal, Train, TrialSkill, TrainPostSkill, TrialMemory, FinalVal];
+    assert_eq!(phases, expected);
+    let words: Vec<&str> = expected.iter().map(|phase| phase.as_str()).collect();
+    assert_eq!(json!(expected), json!(words), "in the log stands the word of each");
+    assert_eq!(
+        words.join(" "),
+        "baseline_val train gate_trial:skill train_post_skill gate_trial:memory final_val"
+    );
 }
 
 #[tokio::test]

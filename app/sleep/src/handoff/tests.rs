@@ -30,6 +30,8 @@ fn prompts_are_asked_once_and_answered_in_files() {
     assert_eq!(round.flush().unwrap(), 2);
     assert!(!round.has_pending());
 
+    let ignored = fs::read_to_string(round.dir().join(".gitignore")).unwrap();
+    assert_eq!(ignored, "*\n", "it quotes sessions, and is out of git");
     let file: Value =
         serde_json::from_slice(&fs::read(round.dir().join("pending.json")).unwrap()).unwrap();
     assert_eq!(file["format"], "skillopt_sleep.handoff.v1");

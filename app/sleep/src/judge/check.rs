@@ -109,6 +109,13 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_must_not_be_there_is_found_whatever_its_case() {
+        let rule = Rule::NotContains("Kind Regards".into());
+        assert!(rule.passes("Best wishes", &[]) && rule.passes("", &[]));
+        assert!(!rule.passes("with KIND regards, Ann", &[]));
+    }
+
+    #[test]
     fn case_is_folded_beyond_ascii() {
         assert!(Rule::Contains("ÄRGER".into()).passes("viel ärger", &[]));
         assert_eq!(fold("Straße"), fold("STRASSE"));

@@ -95,6 +95,20 @@ mod tests {
     }
 
     #[test]
+    fn the_last_answer_and_the_first_signals_are_sent_and_no_more() {
+        let digest = SessionDigest {
+            assistant_finals: vec!["first".into(), "é".repeat(500)],
+            feedback_signals: (0..9).map(|at| format!("neg:{at}")).collect(),
+            ..SessionDigest::default()
+        };
+        let answer = miner_prompt("__FINAL__", &digest);
+        assert_eq!(answer.trim_end(), format!("| {}", "é".repeat(400)));
+        let signals = miner_prompt("__FEEDBACK__", &digest);
+        let signals: Vec<&str> = signals.lines().collect();
+        assert_eq!((signals.len(), signals[5]), (6, "| neg:5"));
+    }
+
+    #[test]
     fn the_template_has_each_placeholder_once() {
         for name in ["__PROJECT__", "__PROMPTS__", "__FINAL__", "__FEEDBACK__"] {
             assert_eq!(MINER_PROMPT.matches(name).count(), 1, "{name}");

@@ -268,6 +268,22 @@ mod tests {
     }
 
     #[test]
+    fn later_harvests_look_back_from_the_last_one_and_as_far_as_is_asked() {
+        let at = |hour: u64| 1_700_000_000_000 + hour * 3_600_000;
+        let moment = |hour| Instant::from_whole(at(hour));
+        let now = moment(1000).expect("a moment");
+        let since = |lookback_hours, last: Option<u64>| {
+            let asked = HarvestOptions { lookback_hours, ..HarvestOptions::new(now) };
+            windowed(&asked, last.map(at), at(1000)).since
+        };
+        assert_eq!(since(72, None), None, "the first one looks back from now");
+        assert_eq!(since(72, Some(900)), moment(828));
+        assert_eq!(since(100, Some(900)), moment(800), "further back counts at once");
+        assert_eq!(since(0, Some(900)), None, "all there is stays all there is");
+        assert_eq!(since(72, Some(1001)), None, "a moment that is still to come is none");
+    }
+
+    #[test]
     fn f27_what_is_asked_again_and_again_goes_first_and_is_told() {
         let tasks = vec![
             task("once", "name the capital of france", "s1"),

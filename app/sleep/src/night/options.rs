@@ -106,6 +106,35 @@ mod tests {
     }
 
     #[test]
+    fn every_key_of_learning_reaches_the_night() {
+        let usual = night_options(&config(&[]));
+        assert_eq!(usual, NightOptions { gate_per_edit: true, ..NightOptions::default() });
+        let asked = night_options(&config(&[
+            ("evolve_skill", json!(false)),
+            ("evolve_memory", json!(false)),
+            ("edit_budget", json!(2)),
+            ("preferences", json!("short answers")),
+            ("dream_rollouts", json!(3)),
+            ("dream_factor", json!(4)),
+            ("recall_k", json!(5)),
+            ("gate_per_edit", json!(false)),
+            ("gate_mixed_weight", json!(0.25)),
+        ]));
+        let expect = NightOptions {
+            evolve_skill: false,
+            evolve_memory: false,
+            edit_budget: 2,
+            preferences: "short answers".to_owned(),
+            rollouts: 3,
+            dream_factor: 4,
+            recall_k: 5,
+            rule: GateRule::new(GateMetric::Mixed, 0.25),
+            ..NightOptions::default()
+        };
+        assert_eq!(asked, expect);
+    }
+
+    #[test]
     fn limits_of_tokens_are_those_of_their_keys() {
         let limits = token_limits(&config(&[
             ("attempt_max_tokens", json!(512)),

@@ -3,6 +3,7 @@
 mod failures;
 mod handoff;
 mod keys;
+mod logged;
 mod privacy;
 mod stages;
 mod waiting;

@@ -171,3 +171,19 @@ async fn the_simulation_learns_from_failures_alone() {
         reflect(&Mock, &order(&tasks, &[replayed("a", false, "x")])).await.expect("edits");
     assert_eq!(Some(proposed.edits[0].content.as_str()), sentence_of("json-only"));
 }
+
+#[test]
+fn what_is_shown_of_a_failure_is_cut() {
+    let long = |letter: &str| letter.repeat(400);
+    let long_task = TaskRecord {
+        intent: long("i"),
+        reference_kind: ReferenceKind::Exact,
+        reference: long("e"),
+        ..task("a")
+    };
+    let failed = Replayed { response: long("g"), ..replayed("a", false, &long("w")) };
+    let told = super::shown(&long_task, &failed);
+    let (intent, reference) = ("i".repeat(160), "e".repeat(160));
+    assert_eq!(told.wanted, format!("{intent}\n(expected: {reference})"));
+    assert_eq!((told.got, told.why), ("g".repeat(160), "w".repeat(160)));
+}

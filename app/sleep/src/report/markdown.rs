@@ -37,7 +37,7 @@ pub fn report_md(report: &SleepReport, heading: &ReportHeading<'_>) -> String {
     };
     edits(&mut out, lost, &report.rejected_edits);
     edits(&mut out, "Proposed, but changing nothing", &report.unmatched_edits);
-    guidance(&mut out, report.guidance.as_ref());
+    guidance(&mut out, report);
     groups(&mut out, &report.skill_groups);
     if !report.notes.is_empty() {
         out.push_str("\n## Notes\n\n");
@@ -168,13 +168,24 @@ fn target_word(target: Target) -> &'static str {
     }
 }
 
-fn guidance(out: &mut String, guidance: Option<&GuidanceRecord>) {
-    let Some(GuidanceRecord { target, content, before, accepted }) = guidance else { return };
-    let end = if *accepted { "accepted" } else { "not kept" };
+/// That of the managed skill, then that of the skills of their own.
+fn guidance(out: &mut String, report: &SleepReport) {
+    let managed = report.guidance.iter().map(|guidance| (String::new(), guidance));
+    let own = report.skill_groups.iter().filter_map(|group| {
+        Some((format!(" of {}", escaped(&group.skill_name)), group.guidance.as_ref()?))
+    });
+    let all: Vec<(String, &GuidanceRecord)> = managed.chain(own).collect();
+    if all.is_empty() {
+        return;
+    }
     out.push_str("\n## Guidance of the slow update\n\n");
-    let _ = writeln!(out, "- **{}/guidance** ({end}): {}", target_word(*target), escaped(content));
-    if !before.is_empty() {
-        let _ = writeln!(out, "  - before: {}", escaped(before));
+    for (whose, GuidanceRecord { target, content, before, accepted }) in all {
+        let end = if *accepted { "accepted" } else { "not kept" };
+        let (target, content) = (target_word(*target), escaped(content));
+        let _ = writeln!(out, "- **{target}/guidance**{whose} ({end}): {content}");
+        if !before.is_empty() {
+            let _ = writeln!(out, "  - before: {}", escaped(before));
+        }
     }
 }
 
@@ -362,9 +373,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn skills_have_a_table_and_what_was_not_measured_has_no_score() {
-        let group = |name: &str, status, verdict| SkillGroupReport {
+    fn group(name: &str, status: GroupStatus, verdict: Option<GateAction>) -> SkillGroupReport {
+        SkillGroupReport {
             skill_name: name.into(),
             status,
             accepted: false,
@@ -377,7 +387,34 @@ mod tests {
             reason: "why|not".into(),
             edits: Vec::new(),
             guidance: None,
+        }
+    }
+
+    #[test]
+    fn guidance_of_skills_of_their_own_says_whose_it_is() {
+        let guidance = |content: &str, accepted| GuidanceRecord {
+            target: Target::Skill,
+            content: content.into(),
+            before: String::new(),
+            accepted,
         };
+        let mut one = group("my_letters", GroupStatus::Consolidated, None);
+        one.guidance = Some(guidance("Greet *once*.", true));
+        let mut report = SleepReport { skill_groups: vec![one], ..SleepReport::default() };
+        let title = "## Guidance of the slow update\n\n";
+        let line = "- **skill/guidance** of my\\_letters (accepted): Greet \\*once\\*.\n";
+        let alone = text(&report);
+        assert!(alone.contains(&format!("{title}{line}")), "{alone}");
+        report.guidance = Some(guidance("Be brief.", false));
+        let both = text(&report);
+        let managed = "- **skill/guidance** (not kept): Be brief.\n";
+        assert!(both.contains(&format!("{title}{managed}{line}")), "{both}");
+        report.skill_groups[0].guidance = None;
+        assert!(!text(&report).contains("letters ("), "a skill without guidance has no line");
+    }
+
+    #[test]
+    fn skills_have_a_table_and_what_was_not_measured_has_no_score() {
         let report = SleepReport {
             skill_groups: vec![
                 group("a", GroupStatus::Consolidated, Some(GateAction::RejectUnverified)),

@@ -36,7 +36,14 @@ impl World {
     }
 
     fn publish(&self, docs: Vec<ProposedDoc>) -> Result<Published, PublishError> {
-        let reserved = reserve(&self.project(), AT).unwrap();
+        self.publish_in(&reserve(&self.project(), AT).unwrap(), docs)
+    }
+
+    fn publish_in(
+        &self,
+        reserved: &Reserved,
+        docs: Vec<ProposedDoc>,
+    ) -> Result<Published, PublishError> {
         let report = SleepReport {
             accepted: !docs.is_empty(),
             gate_action: GateAction::AcceptNewBest,
@@ -51,7 +58,7 @@ impl World {
             live_skill_path: self.root().join("skills/learned/SKILL.md"),
             live_memory_path: self.project().join("CLAUDE.md"),
         };
-        publish(&reserved, &proposal, &|_| json!({"reflect_raw_head": "[REDACTED]"}))
+        publish(reserved, &proposal, &|_| json!({"reflect_raw_head": "[REDACTED]"}))
     }
 }
 
@@ -241,6 +248,21 @@ fn two_proposals_for_one_place_are_not_published() {
 }
 
 #[test]
+fn a_batch_of_which_a_file_cannot_be_written_is_taken_back_and_evidence_stays() {
+    let world = World::new();
+    let memory = world.file("project/CLAUDE.md", "a\n");
+    let reserved = reserve(&world.project(), AT).unwrap();
+    fs::write(reserved.dir().join("evidence.jsonl"), "{}\n").unwrap();
+    // Its name is taken, and it is one of the last.
+    fs::create_dir(reserved.dir().join("diagnostics.json")).unwrap();
+    let doc = ProposedDoc { pinned: pin(Role::Memory, &memory), text: "b\n".to_owned() };
+    let err = world.publish_in(&reserved, vec![doc]).unwrap_err();
+    assert!(matches!(&err, PublishError::Io { path, .. } if path.ends_with("diagnostics.json")));
+    assert_eq!(names(reserved.dir()), ["diagnostics.json", "evidence.jsonl"]);
+    assert!(!staging_root(&world.project()).join(".latest").exists(), "nothing points to it");
+}
+
+#[test]
 fn f55_what_nights_leave_in_a_project_is_out_of_git() {
     let world = World::new();
     let one = reserve(&world.project(), AT).unwrap();
@@ -396,6 +418,40 @@ fn nights_of_older_releases_are_listed_and_say_why_they_cannot_be_adopted() {
     assert_eq!(nights.len(), 1);
     assert!(matches!(nights[0].manifest, Err(ManifestError::Version)));
     assert_eq!(nights[0].report.as_ref().unwrap().night, 4);
+}
+
+#[test]
+fn the_report_has_the_fields_of_the_reference_system_and_reads_one_of_it() {
+    let edit =
+        json!({"target": "skill", "op": "add", "content": "x", "anchor": "", "rationale": "y"});
+    let group = json!({
+        "skill_name": "s", "status": "consolidated", "accepted": true, "gate_action": "accept",
+        "baseline_score": 0.25, "candidate_score": 0.5, "n_tasks": 2, "n_applied_edits": 1,
+        "n_rejected_edits": 0, "reason": "",
+    });
+    let theirs = json!({
+        "night": 4, "project": "/p", "started_at": "2026-01-01T03:00:00",
+        "ended_at": "2026-01-01T03:05:00", "n_sessions": 3, "n_tasks": 2, "n_replayed": 2,
+        "baseline_score": 0.25, "candidate_score": 0.5, "accepted": true, "gate_action": "accept",
+        "holdout_leaked": false, "no_edits_reason": "", "edits": [edit.clone()],
+        "rejected_edits": [edit.clone()], "unmatched_edits": [], "skill_groups": [group],
+        "tokens_used": 12, "notes": ["a note"], "gate_no_regression": false, "gate_trials": [],
+    });
+    let read: SleepReport = serde_json::from_value(theirs.clone()).unwrap();
+    assert_eq!((read.gate_action, read.edits.len()), (GateAction::Accept, 1));
+    assert_eq!(read.skill_groups[0].gate_action, Some(GateAction::Accept));
+    let written = serde_json::to_value(&read).unwrap();
+    for (name, value) in theirs.as_object().unwrap() {
+        match name.as_str() {
+            // With further fields.
+            "skill_groups" => {
+                for (name, value) in value[0].as_object().unwrap() {
+                    assert_eq!(&written["skill_groups"][0][name], value, "{name}");
+                }
+            }
+            name => assert_eq!(&written[name], value, "{name}"),
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -194,3 +194,23 @@ fn pending(output: &Output, args: &CommonArgs, handoff: Option<&Handoff>) -> Exi
     }
     Exit::Pending
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_domain::night::NightStage;
+
+    #[test]
+    fn a_line_of_progress_has_its_stage_and_counts_what_can_be_counted() {
+        let mut now = NightProgress {
+            stage: NightStage::Replay,
+            doing: "performing tasks".to_owned(),
+            done: 2,
+            total: Some(5),
+            ..NightProgress::start()
+        };
+        assert_eq!(progress_line(&now), "[sleep] replay: performing tasks 2/5");
+        now.total = None;
+        assert_eq!(progress_line(&now), "[sleep] replay: performing tasks");
+    }
+}

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Environment as Machine;
 use serde_json::{Value, json};
-use skillopt_domain::config::{OpenaiApi, RunConfig};
+use skillopt_domain::config::{BackendKind, OpenaiApi, RunConfig};
 use skillopt_sleep::config::{Override, Sources as NightSources, load as load_night};
 use std::path::PathBuf;
 
@@ -64,6 +64,64 @@ fn several_addresses_of_azure_are_told_apart_and_one_of_them_goes_before_the_oth
     assert_eq!(run_of(&config, &[]).target.base_url, endpoints[0]);
     let at = flag("model.target_azure_openai_endpoint", "azure_endpoint", endpoints[1]);
     assert_eq!(run_of(&config, &[at]).target.base_url, endpoints[1]);
+}
+
+#[test]
+fn programs_are_where_the_night_says_and_on_the_path_otherwise() {
+    let keys = [
+        ("backend", json!("codex")),
+        ("codex_path", json!("/c/codex")),
+        ("cursor_path", json!("/u/cursor-agent")),
+        ("pi_path", json!("/p/pi")),
+        ("opencode_path", json!("/o/opencode")),
+    ];
+    let paths = |given: &[(&str, Value)]| {
+        let agents = run_of(&config(given, &[]), &[]).agents;
+        [agents.codex.path, agents.cursor.path, agents.pi_path, agents.opencode_path]
+    };
+    assert_eq!(paths(&keys), ["/c/codex", "/u/cursor-agent", "/p/pi", "/o/opencode"]);
+    assert_eq!(paths(&keys[..1]), [""; 4]);
+}
+
+#[test]
+fn every_program_of_nights_is_its_backend_of_runs_in_every_role_that_it_serves() {
+    let kinds = [
+        ("claude", BackendKind::ClaudeChat),
+        ("codex", BackendKind::CodexExec),
+        ("copilot", BackendKind::CopilotChat),
+        ("pi", BackendKind::PiChat),
+        ("opencode", BackendKind::OpencodeChat),
+    ];
+    for (name, kind) in kinds {
+        let run = run_of(&config(&[("backend", json!(name))], &[]), &[]);
+        assert_eq!(Role::ALL.map(|role| run.role(role).backend), [kind; 2], "{name}");
+    }
+    // Cursor performs tasks; for edits it needs another model beside it, and gets none that nobody named.
+    let pair = [("backend", json!("claude")), ("target_backend", json!("cursor"))];
+    let run = run_of(&config(&pair, &[]), &[]);
+    let used = (run.target.backend, run.role(Role::Optimizer).backend);
+    assert_eq!(used, (BackendKind::CursorExec, BackendKind::ClaudeChat));
+    let alone = config(&[("backend", json!("cursor"))], &[]);
+    let flags = flags_of(&alone, (&alone.target(), &alone.optimizer()), &[], &[]);
+    let sources = Sources { file: None, env: &Machine::default(), flags: &flags };
+    let refused = load(sources).err().map(|err| err.to_string()).unwrap_or_default();
+    assert!(refused.contains("cannot propose edits"), "{refused}");
+}
+
+#[test]
+fn caps_of_a_night_are_those_of_its_keys_and_zero_tokens_are_no_cap() {
+    let caps = |keys: &[(&str, Value)]| {
+        let limits = limits(&config(keys, &[]));
+        (limits.max_tokens, limits.max_cost_usd_micros, limits.max_ms)
+    };
+    let keys = [
+        ("max_tokens_per_night", json!(1000)),
+        ("max_cost_usd_per_night", json!(0.5)),
+        ("max_minutes_per_night", json!(1.5)),
+    ];
+    assert_eq!(caps(&keys), (Some(1000), Some(500_000), Some(90_000)));
+    assert_eq!(caps(&[]), (Some(400_000), None, None));
+    assert_eq!(caps(&[("max_tokens_per_night", json!(0))]), (None, None, None));
 }
 
 #[test]

@@ -3,6 +3,10 @@
 use super::*;
 use serde_json::json;
 use skillopt_sleep::config::Projects;
+use skillopt_sleep::prompts::MINER;
+
+/// A variable that nobody looks at.
+const NONE: (&str, &str) = ("UNUSED", "");
 
 struct House {
     dir: tempfile::TempDir,
@@ -19,10 +23,17 @@ impl House {
     }
 
     fn setup(&self, keys: Vec<Override>) -> NightSetup {
+        self.read(keys, NONE).unwrap()
+    }
+
+    fn read(&self, keys: Vec<Override>, variable: (&str, &str)) -> Result<NightSetup, OrderError> {
         let order =
             NightOrder { project: Some(self.dir.path().join("project")), config_file: None, keys };
-        let home = self.dir.path().to_str().unwrap();
-        NightSetup::read(&order, &Environment::from_pairs([("HOME", home)])).unwrap()
+        NightSetup::read(&order, &self.env(variable))
+    }
+
+    fn env(&self, variable: (&str, &str)) -> Environment {
+        Environment::from_pairs([("HOME", self.dir.path().to_str().unwrap()), variable])
     }
 }
 
@@ -34,6 +45,67 @@ fn a_project_that_is_named_goes_before_the_config_file() {
     assert_eq!((setup.config.invoked_project, setup.config.projects), (project, Projects::Invoked));
     let wide = house.setup(vec![key("--scope", "projects", "all")]);
     assert_eq!(wide.config.projects, Projects::All);
+}
+
+#[test]
+fn another_config_file_takes_the_place_of_the_usual_one() {
+    let house = House::new(&json!({"seed": 1}));
+    let other = house.dir.path().join("other.yaml");
+    std::fs::write(&other, "edit_budget: 9\n").unwrap();
+    let order = NightOrder {
+        project: Some(house.dir.path().join("project")),
+        config_file: Some(other),
+        keys: Vec::new(),
+    };
+    let config = NightSetup::read(&order, &house.env(NONE)).unwrap().config;
+    assert_eq!((config.seed, config.edit_budget), (42, 9));
+}
+
+#[test]
+fn prompts_of_a_person_lie_beside_the_state_or_where_the_variable_says() {
+    let house = House::new(&json!({}));
+    let write = |name: &str, text: &str| {
+        let path = house.dir.path().join(name);
+        std::fs::write(&path, json!({"miner": text, "nobodys": "x"}).to_string()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let read = |file: &str| house.read(Vec::new(), ("SKILLOPT_SLEEP_PROMPTS_PATH", file));
+    let used = |file: &str| read(file).unwrap().prompts.text(&MINER).to_owned();
+    assert_eq!(used(""), MINER.default, "there is no file yet");
+    write(".skillopt-sleep/prompts.json", "beside __PROMPTS__");
+    assert_eq!(used(""), "beside __PROMPTS__");
+    let named = write("named.json", "named __PROMPTS__");
+    assert_eq!(used(&named), "named __PROMPTS__");
+    let broken = write("broken.json", "no place for what was asked");
+    let err = read(&broken).unwrap_err().to_string();
+    assert!(err.contains("broken.json") && err.contains("__PROMPTS__"), "{err}");
+}
+
+#[test]
+fn every_home_and_store_is_read_where_its_key_says() {
+    let places = [
+        ("claude_home", "/h/claude"),
+        ("codex_home", "/h/codex"),
+        ("cursor_home", "/h/cursor"),
+        ("pi_home", "/h/pi"),
+        ("vscode_workspace_storage", "/h/code"),
+        ("copilot_cli_session_store", "/h/copilot.db"),
+        ("opencode_db", "/h/opencode.db"),
+    ];
+    let keys = places.map(|(name, place)| key("--set", name, place)).to_vec();
+    let house = House::new(&json!({}));
+    let workspaces = ["/w/one", "/w/two"].join(&System::HERE.separator().to_string());
+    let variable = ("SKILLOPT_DEVIN_WORKSPACES", workspaces.as_str());
+    let setup = house.read(keys, variable).unwrap();
+    let found = harvest_options(&setup, &house.env(variable), 0).unwrap().homes;
+    let expect = places.map(|(_, place)| Some(PathBuf::from(place)));
+    let vscode = found.vscode_storage.first().cloned();
+    let stores = [vscode, found.copilot_cli, found.opencode];
+    let homes = [found.claude, found.codex, found.cursor, found.pi];
+    assert_eq!([&homes[..], &stores[..]].concat(), expect);
+    assert_eq!(found.devin_workspaces, ["/w/one", "/w/two"]);
+    let own = harvest_options(&setup, &house.env(NONE), 0).unwrap().homes;
+    assert_eq!(own.devin_workspaces, [setup.project()], "that of the night, where nobody says");
 }
 
 #[test]

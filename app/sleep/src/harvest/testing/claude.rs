@@ -68,7 +68,7 @@ fn main_session() -> Vec<u8> {
             "<command-message>init</command-message>\n<command-name>/init</command-name>",
         ),
         user("m5", 60, "<local-command-stdout>\u{1b}[1mbold\u{1b}[22m</local-command-stdout>"),
-        assistant("m6", 59, "msg_1", json!([{"type": "thinking", "thinking": "hm"}])),
+        assistant("m6", 59, "msg_1", json!([{"type": "thinking", "thinking": "planted thought"}])),
         assistant("m7", 59, "msg_1", said("I look at it.")),
         assistant(
             "m8",
@@ -79,7 +79,7 @@ fn main_session() -> Vec<u8> {
         user(
             "m9",
             58,
-            json!([{"type": "tool_result", "tool_use_id": "t", "content": "Please delete everything"}]),
+            json!([{"type": "tool_result", "tool_use_id": "t", "content": "Please delete the planted result"}]),
         ),
         assistant(
             "m10",

@@ -66,12 +66,16 @@ fn live() -> Vec<Value> {
     );
     let mut records = vec![meta("codex-live", "/w/app", json!("cli")), surroundings];
     records.extend(asked(118, "Run the tests"));
-    records.push(item(117, json!({"type": "reasoning", "summary": []})));
+    let thought = json!([{"type": "summary_text", "text": "planted thought"}]);
+    records.push(item(117, json!({"type": "reasoning", "summary": thought})));
     records.push(item(
         117,
         json!({"type": "function_call", "name": "exec_command", "arguments": "{}"}),
     ));
-    records.push(item(117, json!({"type": "function_call_output", "output": "Please revert"})));
+    records.push(item(
+        117,
+        json!({"type": "function_call_output", "output": "Please revert the planted result"}),
+    ));
     records.push(event(117, json!({"type": "token_count", "info": {}})));
     records.push(event(117, json!({"type": "brand_new_event"})));
     records.extend(answered(116, "They pass"));

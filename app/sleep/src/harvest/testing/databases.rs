@@ -63,8 +63,11 @@ pub(super) fn write_opencode(path: &Path) -> rusqlite::Result<()> {
     }
     let hidden = json!({"type": "text", "text": "hidden", "synthetic": true}).to_string();
     database.execute("INSERT INTO part VALUES ('z', 'oc-1-0', 'oc-1', 9, ?1)", [hidden])?;
-    let tool = json!({"type": "tool", "tool": "edit", "state": {"output": "no"}}).to_string();
+    let tool =
+        json!({"type": "tool", "tool": "edit", "state": {"output": "planted result"}}).to_string();
     database.execute("INSERT INTO part VALUES ('y', 'oc-1-1', 'oc-1', 9, ?1)", [tool])?;
+    let thought = json!({"type": "reasoning", "text": "planted thought"}).to_string();
+    database.execute("INSERT INTO part VALUES ('x', 'oc-1-1', 'oc-1', 9, ?1)", [thought])?;
     database.execute("UPDATE message SET data = '{cut' WHERE session_id = 'oc-bad'", [])?;
     Ok(())
 }

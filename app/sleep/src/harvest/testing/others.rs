@@ -27,7 +27,7 @@ fn chat() -> Vec<Value> {
     vec![
         json!({"kind": 0, "v": {"sessionId": "chat-1", "creationDate": instant_ago(50).as_ms(), "requests": []}}),
         json!({"kind": 2, "k": ["requests"], "v": [request("c1", "Explain the cache", 49, copilot())]}),
-        json!({"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "It "}, {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile"}, {"kind": "markdownContent", "content": {"value": "caches."}}]}),
+        json!({"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "It "}, {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "pastTenseMessage": {"value": "planted result"}}, {"kind": "thinking", "value": "planted thought"}, {"kind": "markdownContent", "content": {"value": "caches."}}]}),
         json!({"kind": 1, "k": ["requests", 0, "modelState"], "v": {"completedAt": instant_ago(48).as_ms()}}),
         json!({"kind": 2, "k": ["requests"], "v": [request("c2", "another extension", 48, json!("other.ext")), system]}),
         json!({"kind": 7}),
@@ -63,7 +63,7 @@ pub(super) fn write_pi(home: &Path) -> io::Result<()> {
             "b",
             Some("a"),
             38,
-            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "First try"}]}),
+            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "planted thought"}, {"type": "text", "text": "First try"}]}),
         ),
         entry("c", Some("b"), 37, user("Abandoned branch")),
         entry(
@@ -76,7 +76,7 @@ pub(super) fn write_pi(home: &Path) -> io::Result<()> {
             "e",
             Some("d"),
             35,
-            json!({"role": "toolResult", "toolName": "write", "isError": true, "content": [{"type": "text", "text": "wrong"}]}),
+            json!({"role": "toolResult", "toolName": "write", "isError": true, "content": [{"type": "text", "text": "planted result"}]}),
         ),
         entry("f", Some("e"), 34, user("Great")),
     ]);

@@ -76,6 +76,24 @@ fn another_scope_is_told_from_what_is_known() {
 }
 
 #[test]
+fn a_list_of_projects_takes_their_sessions_and_no_others() {
+    let fixture = Fixture::new();
+    let options = fixture.options(Source::Claude);
+    let take = |list: &[&str]| {
+        let list = list.iter().map(|project| (*project).to_owned()).collect();
+        let options = HarvestOptions { scope: Scope::List(list), ..options.clone() };
+        harvest(&options, &HarvestState::default()).digests
+    };
+    let projects = |list: &[&str]| -> BTreeSet<String> {
+        take(list).into_iter().map(|digest| digest.project).collect()
+    };
+    assert_eq!(take(&["/w/nowhere"]), []);
+    let both = projects(&["/w/app", "/w/other"]);
+    assert_eq!(both, BTreeSet::from(["/w/app", "/w/other"].map(str::to_owned)));
+    assert_eq!(projects(&["/w/other"]), BTreeSet::from(["/w/other".to_owned()]));
+}
+
+#[test]
 fn the_state_survives_being_stored() {
     let fixture = Fixture::new();
     let first = harvest(&fixture.stores.options(), &HarvestState::default());

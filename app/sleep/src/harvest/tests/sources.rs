@@ -5,6 +5,8 @@ use crate::digest::SessionDigest;
 use crate::harvest::{HarvestState, Source, SourceState, harvest};
 use rusqlite::Connection;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn f13_c09_codex_turns_that_are_written_twice_count_once() {
@@ -140,20 +142,69 @@ fn c106_a_reader_of_a_write_ahead_log_never_stops_the_writer() {
     assert_eq!(session(&fixture.harvest(Source::CopilotCli), "cli-1").user_prompts.len(), 3);
 }
 
+/// Every file below a folder with its bytes, by its path.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => drop(files.insert(path.clone(), std::fs::read(&path).unwrap())),
+        }
+    }
+    files
+}
+
 #[test]
-fn a_harvest_leaves_no_file_behind() {
+fn a_harvest_leaves_no_file_behind_and_changes_none() {
     let fixture = Fixture::new();
-    let names = || {
-        let mut names: Vec<String> = std::fs::read_dir(fixture.folder.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    };
-    let before = names();
+    let before = files(fixture.folder.path());
     harvest(&fixture.stores.options(), &HarvestState::default());
-    assert_eq!(names(), before);
+    assert!(before.len() > 10, "{:?}", before.keys());
+    assert!(files(fixture.folder.path()) == before);
+}
+
+#[test]
+fn what_tools_said_and_what_agents_thought_is_in_no_digest() {
+    let fixture = Fixture::new();
+    let stored = files(fixture.folder.path()).into_values().collect::<Vec<_>>().concat();
+    let stored = String::from_utf8_lossy(&stored);
+    assert!(stored.matches("planted result").count() >= 5, "the stores hold some");
+    assert!(stored.matches("planted thought").count() >= 5, "the stores hold some");
+    let found = harvest(&fixture.stores.options(), &HarvestState::default());
+    let told = serde_json::to_string(&found.digests).unwrap();
+    assert!(!told.contains("planted"), "{told}");
+}
+
+#[test]
+fn secrets_are_masked_at_harvest_whoever_kept_them() {
+    let fixture = Fixture::new();
+    let secret = format!(" ghp_{}", "b".repeat(36));
+    let plant = |file: &str, words: &str| {
+        let path = fixture.stores.path(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(words), "{file}");
+        std::fs::write(&path, text.replace(words, &format!("{words}{secret}"))).unwrap();
+    };
+    plant("vscode/0a1b/chatSessions/chat.jsonl", "Explain the cache");
+    plant("cursor/projects/w-app/agent-transcripts/cur-1/cur-1.jsonl", "Sort the imports");
+    plant("pi/agent/sessions/--w-app--/linear.jsonl", "Line by line");
+    plant("devin/transcripts/one.json", "Bumped, tests pass");
+    for (file, change) in [
+        ("copilot.db", "UPDATE turns SET user_message = user_message || ?1"),
+        ("opencode.db", "UPDATE part SET data = replace(data, 'the docs', 'the docs' || ?1)"),
+    ] {
+        let database = Connection::open(fixture.stores.path(file)).unwrap();
+        assert!(database.execute(change, [&secret]).unwrap() > 0, "{file}");
+    }
+    let found = harvest(&fixture.stores.options(), &HarvestState::default());
+    let told = serde_json::to_string(&found).unwrap();
+    assert!(!told.contains("ghp_"), "{told}");
+    for source in Source::ALL {
+        let own = found.digests.iter().filter(|digest| digest.source == Some(source));
+        let text = serde_json::to_string(&own.collect::<Vec<_>>()).unwrap();
+        assert!(text.contains("[REDACTED_"), "{source}: {text}");
+    }
 }
 
 #[test]
