@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// Every backend that is a program, in every role that it serves.
-pub(crate) const ALL: [(BackendKind, Role); 13] = [
+pub(crate) const ALL: [(BackendKind, Role); 14] = [
     (BackendKind::ClaudeChat, Role::Target),
     (BackendKind::ClaudeChat, Role::Optimizer),
     (BackendKind::ClaudeCodeExec, Role::Target),
     (BackendKind::CodexExec, Role::Target),
     (BackendKind::CodexExec, Role::Optimizer),
     (BackendKind::CursorExec, Role::Target),
+    (BackendKind::CursorExec, Role::Optimizer),
     (BackendKind::CopilotChat, Role::Target),
     (BackendKind::CopilotChat, Role::Optimizer),
     (BackendKind::CopilotExec, Role::Target),

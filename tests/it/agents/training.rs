@@ -121,6 +121,7 @@ trains! {
     a_run_with_codex_as_target: CodexExec as Target;
     a_run_with_codex_as_optimizer: CodexExec as Optimizer;
     a_run_with_cursor_as_target: CursorExec as Target;
+    a_run_with_cursor_as_optimizer: CursorExec as Optimizer;
     a_run_with_copilot_chat_as_target: CopilotChat as Target;
     a_run_with_copilot_chat_as_optimizer: CopilotChat as Optimizer;
     a_run_with_copilot_as_target: CopilotExec as Target;

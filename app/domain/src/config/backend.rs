@@ -257,8 +257,7 @@ pub const BACKENDS: [BackendSpec; 15] = [
     .or(&["codex"]),
     backend(Kind::CursorExec, "cursor_exec", "Cursor, agent", Program, &[Workspace])
         .or(&["cursor", "cursor_agent"])
-        .model("composer-2.5")
-        .target_only(),
+        .model("composer-2.5"),
     backend(Kind::CopilotChat, "copilot_chat", "GitHub Copilot, chat", Program, &[ReasoningEffort])
         .or(&["copilot", "copilot_cli", "github_copilot"]),
     backend(
@@ -317,8 +316,8 @@ impl BackendKind {
     /// people train for, rather than with, leave the optimizer to `openai_chat`.
     #[must_use]
     pub fn for_role(self, role: Role) -> Self {
-        let for_target_only =
-            !self.spec().optimizes || matches!(self, Self::QwenChat | Self::MinimaxChat);
+        let for_target_only = !self.spec().optimizes
+            || matches!(self, Self::QwenChat | Self::MinimaxChat | Self::CursorExec);
         match role {
             Role::Optimizer if for_target_only => Self::OpenaiChat,
             Role::Optimizer | Role::Target => self,

@@ -89,6 +89,7 @@ fn every_program_of_nights_is_its_backend_of_runs_in_every_role_that_it_serves()
         ("claude", BackendKind::ClaudeChat),
         ("codex", BackendKind::CodexExec),
         ("copilot", BackendKind::CopilotChat),
+        ("cursor", BackendKind::CursorExec),
         ("pi", BackendKind::PiChat),
         ("opencode", BackendKind::OpencodeChat),
     ];
@@ -96,12 +97,12 @@ fn every_program_of_nights_is_its_backend_of_runs_in_every_role_that_it_serves()
         let run = run_of(&config(&[("backend", json!(name))], &[]), &[]);
         assert_eq!(Role::ALL.map(|role| run.role(role).backend), [kind; 2], "{name}");
     }
-    // Cursor performs tasks; for edits it needs another model beside it, and gets none that nobody named.
-    let pair = [("backend", json!("claude")), ("target_backend", json!("cursor"))];
+    // What only performs tasks needs another model beside it for edits, and gets none that nobody named.
+    let pair = [("backend", json!("claude")), ("target_backend", json!("copilot_exec"))];
     let run = run_of(&config(&pair, &[]), &[]);
     let used = (run.target.backend, run.role(Role::Optimizer).backend);
-    assert_eq!(used, (BackendKind::CursorExec, BackendKind::ClaudeChat));
-    let alone = config(&[("backend", json!("cursor"))], &[]);
+    assert_eq!(used, (BackendKind::CopilotExec, BackendKind::ClaudeChat));
+    let alone = config(&[("backend", json!("copilot_exec"))], &[]);
     let flags = flags_of(&alone, (&alone.target(), &alone.optimizer()), &[], &[]);
     let sources = Sources { file: None, env: &Machine::default(), flags: &flags };
     let refused = load(sources).err().map(|err| err.to_string()).unwrap_or_default();
