@@ -71,7 +71,8 @@ async fn work(
     let cancel = CancellationToken::new();
     let over = CancellationToken::new();
     let (watch, setup, given) = (begun.watch.clone(), begun.setup.clone(), begun.given.clone());
-    let (forecast, handoff) = (begun.forecast.clone(), begun.handoff.clone());
+    let (forecast, handoff, told) =
+        (begun.forecast.clone(), begun.handoff.clone(), begun.told.clone());
     if !args.json {
         forecast_lines(&forecast).iter().for_each(|line| output.note(line));
     }
@@ -94,7 +95,11 @@ async fn work(
     let (done, (), ()) = tokio::join!(work, stopping, telling);
     let result = match done {
         Ok(result) => result,
-        Err(err) => return Ok(failed(output, args, handoff.as_ref(), &err)),
+        Err(err) => {
+            // A night that came to its end has it in its report.
+            told.iter().for_each(|words| output.note(&format!("warning: {words}")));
+            return Ok(failed(output, args, handoff.as_ref(), &err));
+        }
     };
     if args.json {
         let file = args.tasks_file.as_deref();
