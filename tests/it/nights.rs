@@ -481,6 +481,20 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
 }
 
 #[test]
+fn pins_that_cannot_be_read_are_no_failure_of_the_store() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    let folder = house.project().join(".skillopt-sleep-handoff");
+    std::fs::create_dir(&folder)?;
+    std::fs::write(folder.join("tasks.json"), b"\xff")?;
+    let said = house.sleep(&["run", "--backend", "handoff", "--json"])?;
+    let value: Value = serde_json::from_str(&said.out)?;
+    assert_eq!((said.code, &value["error"]), (1, &json!("handoff_refused")), "{value}");
+    ensure!(value["message"].as_str().is_some_and(|text| text.contains("tasks.json")), "{value}");
+    Ok(())
+}
+
+#[test]
 fn a_handoff_of_a_dry_run_is_put_aside_and_leaves_nothing_for_the_night() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;

@@ -10,7 +10,7 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Asked, Handoff, HandoffError, Redact};
+pub use files::{Asked, Handoff, HandoffError, HandoffErrorKind, Redact};
 pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
 pub use pins::Pinned;

@@ -12,7 +12,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use skillopt_domain::api::{HandoffAnswer, HandoffContinue, HandoffPage, NightBegun, Problem};
 use skillopt_domain::night::NightStatus;
-use skillopt_sleep::handoff::{HandoffError, NightKind, Replaces};
+use skillopt_sleep::handoff::{HandoffError, HandoffErrorKind, NightKind, Replaces};
 use skillopt_store::NightRow;
 use std::path::{Path as FilePath, PathBuf};
 
@@ -199,15 +199,11 @@ impl Inbox {
 impl From<HandoffError> for ApiError {
     fn from(err: HandoffError) -> Self {
         let text = err.to_string();
-        match err {
-            HandoffError::Io { .. } => Self::internal(err),
-            HandoffError::UnknownId(_) | HandoffError::NoAnswer(_) => Self::NotFound(text),
-            HandoffError::EmptyAnswer | HandoffError::LongAnswer { .. } => Self::BadRequest(text),
-            HandoffError::Damaged { .. }
-            | HandoffError::OtherTasks { .. }
-            | HandoffError::AnswerChanged(_)
-            | HandoffError::NotPlain(_)
-            | HandoffError::NeedsAnswer => Self::Conflict(text),
+        match err.kind() {
+            HandoffErrorKind::FileSystem => Self::internal(err),
+            HandoffErrorKind::NotThere => Self::NotFound(text),
+            HandoffErrorKind::BadAnswer => Self::BadRequest(text),
+            HandoffErrorKind::Refused => Self::Conflict(text),
         }
     }
 }

@@ -127,6 +127,36 @@ pub enum HandoffError {
     NeedsAnswer,
 }
 
+/// What kind of failure it is, for those who have a word or a status for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandoffErrorKind {
+    /// The file system refused.
+    FileSystem,
+    /// What is named is not there.
+    NotThere,
+    /// The answer is none.
+    BadAnswer,
+    /// A person has to look at the files first.
+    Refused,
+}
+
+impl HandoffError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> HandoffErrorKind {
+        match self {
+            Self::Io { .. } => HandoffErrorKind::FileSystem,
+            Self::UnknownId(_) | Self::NoAnswer(_) => HandoffErrorKind::NotThere,
+            Self::EmptyAnswer | Self::LongAnswer { .. } => HandoffErrorKind::BadAnswer,
+            Self::Damaged { .. }
+            | Self::OtherTasks { .. }
+            | Self::AnswerChanged(_)
+            | Self::NotPlain(_)
+            | Self::NeedsAnswer => HandoffErrorKind::Refused,
+        }
+    }
+}
+
 impl fmt::Debug for Handoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handoff").field("dir", &self.dir).finish_non_exhaustive()

@@ -12,7 +12,7 @@ use crate::host::Hosting;
 use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights};
 use serde_json::json;
 use skillopt_domain::night::NightProgress;
-use skillopt_sleep::handoff::Handoff;
+use skillopt_sleep::handoff::{Handoff, HandoffError, HandoffErrorKind};
 use skillopt_sleep::night::NightFailure;
 use skillopt_store::BeginNightError;
 use std::path::Path;
@@ -164,12 +164,15 @@ fn failed(
         NightRunError::Night(failure) if failure.is_cancelled() => ("cancelled", Exit::Cancelled),
         NightRunError::Night(NightFailure::Busy(_))
         | NightRunError::Begin(BeginNightError::Running(_)) => ("night_running", Exit::Failed),
+        NightRunError::Handoff(err) | NightRunError::Night(NightFailure::Handoff(err)) => {
+            (handoff_word(err), Exit::Failed)
+        }
         NightRunError::Night(failure) if failure.is_refusal() => ("staging_refused", Exit::Failed),
         NightRunError::Night(_) => ("backend_failed", Exit::Failed),
         NightRunError::LeaseLost => ("lease_lost", Exit::Failed),
-        NightRunError::Begin(BeginNightError::Store(_))
-        | NightRunError::Store(_)
-        | NightRunError::Handoff(_) => ("store_failed", Exit::Failed),
+        NightRunError::Begin(BeginNightError::Store(_)) | NightRunError::Store(_) => {
+            ("store_failed", Exit::Failed)
+        }
     };
     if args.json {
         output.line(&json!({"ok": false, "error": word, "message": err.to_string()}).to_string());
@@ -177,6 +180,15 @@ fn failed(
         output.error(&err.to_string());
     }
     exit
+}
+
+fn handoff_word(err: &HandoffError) -> &'static str {
+    match err.kind() {
+        HandoffErrorKind::FileSystem => "handoff_failed",
+        HandoffErrorKind::NotThere | HandoffErrorKind::BadAnswer | HandoffErrorKind::Refused => {
+            "handoff_refused"
+        }
+    }
 }
 
 /// Prompts wait: where they are, and what to do.

@@ -255,3 +255,19 @@ async fn a_dry_run_that_waits_hides_no_prompts_of_the_night() {
     let left = world.project().join(".skillopt-sleep-handoff");
     assert!(left.with_added_extension("dry").exists(), "the dry run waits on");
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn damaged_pins_are_a_conflict_and_a_file_system_that_refuses_is_an_error_of_the_server() {
+    let world = World::with_home().await;
+    world.waiting().await;
+    let order = json!({"project": world.project(), "backend": "handoff", "lookback_hours": 0});
+    let record = world.path().join("home/.skillopt-sleep/handoff-pins");
+    fs::remove_dir_all(&record).unwrap();
+    fs::write(&record, "no folder").unwrap();
+    world.post("/api/v1/sleep/nights", &order).await.is_problem(500, "internal");
+    let pins = world.project().join(".skillopt-sleep-handoff/digests.json");
+    fs::write(pins, b"\xff").unwrap();
+    let refused = world.post("/api/v1/sleep/nights", &order).await.is_problem(409, "conflict");
+    assert!(refused["detail"].as_str().unwrap().contains("digests.json"), "{refused}");
+}
