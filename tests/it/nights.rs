@@ -481,6 +481,34 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
 }
 
 #[test]
+fn a_change_of_given_tasks_is_told_once_in_each_round_and_in_the_last_one() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let file = house.dir.path().join("tasks.json");
+    let path = file.to_str().context("UTF-8")?;
+    house.sleep(&["harvest", "--lookback-hours", "0", "--output", path])?;
+    let mut tasks: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    tasks["reviewed"] = json!(true);
+    std::fs::write(&file, tasks.to_string())?;
+    let run = || house.sleep(&["run", "--backend", "handoff", "--tasks-file", path, "--json"]);
+    let said = run()?;
+    assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+    tasks["tasks"].as_array_mut().context("a list")?.pop();
+    std::fs::write(&file, tasks.to_string())?;
+    for _ in 0..12 {
+        answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
+        let said = run()?;
+        let n_in = |text: &str| text.matches("it goes on with those").count();
+        let n_told = n_in(&said.out) + n_in(&said.err);
+        assert_eq!(n_told, 1, "round that ended with {}: {}", said.code, said.err);
+        if said.code == 0 {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("it goes on for ever")
+}
+
+#[test]
 fn pins_that_cannot_be_read_are_no_failure_of_the_store() -> anyhow::Result<()> {
     let house = House::new()?;
     house.add_session(1)?;
