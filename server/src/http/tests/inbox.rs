@@ -243,7 +243,8 @@ async fn a_dry_run_that_waits_hides_no_prompts_of_the_night() {
     let of_night = json!({"dry": false});
     for id in ids(&world.inbox().await) {
         let answered = world.give(&id, "[]", of_night.clone()).await;
-        assert_eq!((answered.status, &answered.json()["is_dry"]), (200, &json!(false)));
+        assert_eq!(answered.status, 200, "{}", answered.json());
+        assert_eq!(answered.json()["is_dry"], false);
     }
     let taken = world.inbox_path(&format!("/{}", ids(&world.inbox().await)[0]));
     world.delete(&taken).await.is_problem(404, "not_found");
