@@ -27,7 +27,7 @@ pub(crate) use decide::{
 pub(crate) use find::{LookBack, find_sessions, split_choice, tasks_file_of, tasks_of};
 pub(crate) use folder::{Wanted, staging_of, staging_of_row};
 pub(crate) use foresee::foresee;
-pub(crate) use inbox::{inbox_page, kind_shown, waiting};
+pub(crate) use inbox::{Shown, inbox_page, kind_shown, waiting};
 pub(crate) use lab::{Lab, LabError};
 pub(crate) use models::handoff;
 pub(crate) use order::{NightOrder, NightSetup, OrderError, home_of, key, places};

@@ -680,6 +680,48 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
 }
 
 #[test]
+fn a_change_of_given_tasks_is_told_once_in_each_round_and_in_the_last_one() -> anyhow::Result<()> {
+    let house = House::new()?;
+    (1..=4).try_for_each(|number| house.add_session(number))?;
+    let file = house.dir.path().join("tasks.json");
+    let path = file.to_str().context("UTF-8")?;
+    house.sleep(&["harvest", "--lookback-hours", "0", "--output", path])?;
+    let mut tasks: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    tasks["reviewed"] = json!(true);
+    std::fs::write(&file, tasks.to_string())?;
+    let run = || house.sleep(&["run", "--backend", "handoff", "--tasks-file", path, "--json"]);
+    let said = run()?;
+    assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+    tasks["tasks"].as_array_mut().context("a list")?.pop();
+    std::fs::write(&file, tasks.to_string())?;
+    for _ in 0..12 {
+        answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
+        let said = run()?;
+        let n_in = |text: &str| text.matches("it goes on with those").count();
+        let n_told = n_in(&said.out) + n_in(&said.err);
+        assert_eq!(n_told, 1, "round that ended with {}: {}", said.code, said.err);
+        if said.code == 0 {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("it goes on for ever")
+}
+
+#[test]
+fn pins_that_cannot_be_read_are_no_failure_of_the_store() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    let folder = house.project().join(".skillopt-sleep-handoff");
+    std::fs::create_dir(&folder)?;
+    std::fs::write(folder.join("tasks.json"), b"\xff")?;
+    let said = house.sleep(&["run", "--backend", "handoff", "--json"])?;
+    let value: Value = serde_json::from_str(&said.out)?;
+    assert_eq!((said.code, &value["error"]), (1, &json!("handoff_refused")), "{value}");
+    ensure!(value["message"].as_str().is_some_and(|text| text.contains("tasks.json")), "{value}");
+    Ok(())
+}
+
+#[test]
 fn a_handoff_of_a_dry_run_is_put_aside_and_leaves_nothing_for_the_night() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;

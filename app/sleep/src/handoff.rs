@@ -4,15 +4,17 @@
 mod files;
 mod inbox;
 mod model;
+mod pins;
 mod place;
 mod plain;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Asked, Handoff, HandoffError, Pinned, Redact};
+pub use files::{Asked, Handoff, HandoffError, HandoffErrorKind, Redact};
 pub use inbox::{AskedPrompt, GivenAnswer, MAX_ANSWER_BYTES, Replaces, Round};
 pub use model::HandoffModel;
-pub use place::NightKind;
+pub use pins::Pinned;
+pub use place::{NightKind, Place};
 pub(crate) use place::{is_done, places};
 
 use skillopt_domain::hash::Sha256Hex;

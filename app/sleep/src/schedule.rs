@@ -65,6 +65,14 @@ pub enum InstallError {
         /// How long it was waited for.
         reason: std::io::Error,
     },
+    /// A program wrote more than can be meant.
+    #[error("`{program}` wrote {reason}, which is not read; run it by hand to see why")]
+    LongAnswer {
+        /// The program with its arguments.
+        program: String,
+        /// How much it may write.
+        reason: std::io::Error,
+    },
     /// A program said no.
     #[error("`{program}` failed: {words}")]
     Refused {

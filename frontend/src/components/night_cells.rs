@@ -15,9 +15,9 @@ pub(crate) fn night_href(id: &NightId) -> String {
     format!("/sleep/nights/{id}")
 }
 
-/// The prompts of a project that wait.
-pub(crate) fn inbox_href(project: &str) -> String {
-    format!("/sleep/handoff?project={}", encode(project))
+/// The prompts of a project that wait: those of its dry run, or those of its night.
+pub(crate) fn inbox_href(project: &str, is_dry: bool) -> String {
+    format!("/sleep/handoff?project={}&dry={is_dry}", encode(project))
 }
 
 /// The curated tasks of a project.

@@ -12,6 +12,7 @@ use crate::api;
 use crate::components::copy_button::Command;
 use crate::components::dynamic::when;
 use crate::components::loaded::{Frame, loaded};
+use crate::components::night_cells::inbox_href;
 use crate::components::states::{Empty, ErrorCallout, SkeletonBlock, SkeletonRows};
 use crate::state::load::Load;
 use crate::state::memo::Memo;
@@ -23,17 +24,19 @@ use leptos::prelude::*;
 use list::PromptList;
 use skillopt_domain::api::HandoffPage;
 use state::InboxState;
+use words::other_words;
 
 #[component]
 pub(crate) fn HandoffInbox() -> impl IntoView {
     page::set(|| vec![Crumb::link("Sleep", "/sleep"), Crumb::here("Handoff inbox")]);
     let project = query_value::<String>("project");
+    let dry = query_value::<bool>("dry");
     let chosen = query_value::<String>("prompt");
     let is_named = Memo::new(move || project.get().is_some_and(|project| !project.is_empty()));
     let shown = move || {
         let inbox = Load::new(move || {
-            let project = project.get().unwrap_or_default();
-            async move { api::handoff(&project).await }
+            let (project, dry) = (project.get().unwrap_or_default(), dry.get());
+            async move { api::handoff(&project, dry).await }
         });
         let frame = Frame::new("The prompts could not be loaded.")
             .loading(|| view! { <Loading/> }.into_any())
@@ -71,14 +74,19 @@ fn Loading() -> impl IntoView {
 fn Body(inbox: InboxState) -> impl IntoView {
     inbox.follow();
     let project = inbox.project();
+    let is_dry = inbox.is_dry();
+    let of_dry = is_dry.then(|| view! { <span class="badge">"dry run"</span> }.into_any());
     let is_empty = inbox.memo(|page| page.prompts.is_empty());
     view! {
         <div class="page-head">
             <div class="page-head__main">
                 <h1>"Handoff inbox"</h1>
-                <div class="page-head__meta"><span>"Project "<span class="mono path">{project}</span></span></div>
+                <div class="page-head__meta"><span>"Project "<span class="mono path">{project}</span></span>{of_dry}</div>
             </div>
-            <div class="page-head__actions"><a class="button" href="/sleep">"All nights"</a></div>
+            <div class="page-head__actions">
+                <ToOther inbox/>
+                <a class="button" href="/sleep">"All nights"</a>
+            </div>
         </div>
         {move || inbox.failure.get().map(|(what, error)| view! {
             <div class="run-detail"><ErrorCallout what=what error/></div>
@@ -91,6 +99,18 @@ fn Body(inbox: InboxState) -> impl IntoView {
                 <Chosen inbox/>
             </div>
         }.into_any())}
+    }
+}
+
+/// To the prompts that wait beside these.
+#[component]
+fn ToOther(inbox: InboxState) -> impl IntoView {
+    let other = inbox.memo(other_words);
+    let href = inbox_href(&inbox.project(), !inbox.is_dry());
+    move || {
+        other.get().map(|words| {
+            view! { <a class="button" id="handoff-other" href=href.clone()>{words}</a> }.into_any()
+        })
     }
 }
 

@@ -2,7 +2,6 @@
 //! which projects may be read is that of the adoption roots. No model is called here.
 
 use super::extract::{Json, Query};
-use super::inbox::ProjectQuery;
 use super::problem::{ApiError, ApiResult};
 use super::sleep::{Staged, staged};
 use super::state::{ACTOR, AppState};
@@ -11,6 +10,7 @@ use crate::sleep::{
     lib_change, note, read_tasks, split_choice, tasks_file_of, tasks_of, tried,
 };
 use axum::extract::State;
+use serde::Deserialize;
 use serde_json::json;
 use skillopt_domain::api::{
     CuratedTasks, Problem, TaskChangeRequest, TaskSearch, TaskTrial, TaskTried, TasksFound,
@@ -20,6 +20,14 @@ use skillopt_sleep::curate::{CurateError, add_tasks, change};
 use skillopt_sleep::task::TaskRecord;
 use skillopt_sleep::tasks_file::TasksFile;
 use std::path::{Path, PathBuf};
+
+/// Which project.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ProjectQuery {
+    /// Absolute path of the project.
+    project: String,
+}
 
 /// The curated tasks of a project; none while nobody has looked for them.
 #[utoipa::path(get, path = "/sleep/tasks", tag = "sleep", params(ProjectQuery),

@@ -5,43 +5,45 @@ use super::extract::{Json, Path, Query};
 use super::problem::{ApiError, ApiResult};
 use super::state::{ACTOR, AppState};
 use crate::sleep::{
-    NightCommand, NightOrder, NightSetup, beside, curated_file, handoff, inbox_page, key,
+    NightCommand, NightOrder, NightSetup, Shown, beside, curated_file, handoff, inbox_page, key,
     kind_shown, note, waiting,
 };
 use axum::extract::State;
 use serde::Deserialize;
 use skillopt_domain::api::{HandoffAnswer, HandoffContinue, HandoffPage, NightBegun, Problem};
 use skillopt_domain::night::NightStatus;
-use skillopt_sleep::handoff::{Handoff, HandoffError, Replaces};
+use skillopt_sleep::handoff::{HandoffError, HandoffErrorKind, NightKind, Replaces};
 use skillopt_store::NightRow;
 use std::path::{Path as FilePath, PathBuf};
 
 /// Nights that are looked at for the one that waits.
 const MOST_NIGHTS: u32 = 50;
 
-/// Which project.
+/// Which prompts.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ProjectQuery {
+pub(crate) struct InboxQuery {
     /// Absolute path of the project.
-    pub(super) project: String,
+    project: String,
+    /// Those of a dry run, or those of the night; without it, those of whichever began to wait last.
+    dry: Option<bool>,
 }
 
 /// A project with what waits in it.
 struct Inbox {
     project: PathBuf,
-    handoff: Handoff,
+    shown: Shown,
     rows: Vec<NightRow>,
 }
 
 /// What the last round of a project's night asked, with the answers so far.
-#[utoipa::path(get, path = "/sleep/handoff", tag = "sleep", params(ProjectQuery),
+#[utoipa::path(get, path = "/sleep/handoff", tag = "sleep", params(InboxQuery),
     responses((status = 200, body = HandoffPage), (status = 403, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn list(
     State(state): State<AppState>,
-    Query(query): Query<ProjectQuery>,
+    Query(query): Query<InboxQuery>,
 ) -> ApiResult<Json<HandoffPage>> {
-    inbox(&state, &query.project).await?.page().await
+    inbox(&state, &query.project, query.dry).await?.page().await
 }
 
 /// Answers a prompt. An answer that is there already is replaced only by who saw it.
@@ -54,11 +56,11 @@ pub(crate) async fn answer(
     Path(id): Path<String>,
     Json(request): Json<HandoffAnswer>,
 ) -> ApiResult<Json<HandoffPage>> {
-    let inbox = inbox(&state, &request.project).await?;
+    let inbox = inbox(&state, &request.project, request.dry).await?;
     if request.overwrite || !request.replaces.is_empty() {
         inbox.refuse_while_running()?;
     }
-    let (handoff, asked) = (inbox.handoff.clone(), id.clone());
+    let (handoff, asked) = (inbox.shown.handoff.clone(), id.clone());
     beside(move || {
         let replaces = match (request.overwrite, request.replaces.as_str()) {
             (true, _) => Replaces::Anything,
@@ -73,17 +75,17 @@ pub(crate) async fn answer(
 }
 
 /// Takes an answer back that the night has not used yet.
-#[utoipa::path(delete, path = "/sleep/handoff/{id}", tag = "sleep", params(("id" = String, Path), ProjectQuery),
+#[utoipa::path(delete, path = "/sleep/handoff/{id}", tag = "sleep", params(("id" = String, Path), InboxQuery),
     responses((status = 200, body = HandoffPage), (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 409, body = Problem)))]
 pub(crate) async fn take_back(
     State(state): State<AppState>,
     Path(id): Path<String>,
-    Query(query): Query<ProjectQuery>,
+    Query(query): Query<InboxQuery>,
 ) -> ApiResult<Json<HandoffPage>> {
-    let inbox = inbox(&state, &query.project).await?;
+    let inbox = inbox(&state, &query.project, query.dry).await?;
     inbox.refuse_while_running()?;
-    let (handoff, asked) = (inbox.handoff.clone(), id.clone());
+    let (handoff, asked) = (inbox.shown.handoff.clone(), id.clone());
     beside(move || handoff.take_back(&asked)).await?;
     note(&state.hosting, "take_back_answer", ACTOR, &inbox.project, id).await;
     inbox.page().await
@@ -98,8 +100,8 @@ pub(crate) async fn go_on(
     State(state): State<AppState>,
     Json(request): Json<HandoffContinue>,
 ) -> ApiResult<Json<NightBegun>> {
-    let inbox = inbox(&state, &request.project).await?;
-    let handoff = inbox.handoff.clone();
+    let inbox = inbox(&state, &request.project, request.dry).await?;
+    let handoff = inbox.shown.handoff.clone();
     let prompts = beside(move || handoff.round()).await?.prompts;
     // The files of a night that is done are put aside; going on would begin another one from the start.
     if prompts.is_empty() {
@@ -121,7 +123,7 @@ pub(crate) async fn go_on(
 
 /// The night that waits, once more. Its settings open no folder that is closed to this server. Blocks.
 fn command_of(state: &AppState, inbox: &Inbox) -> ApiResult<NightCommand> {
-    let row = waiting(&inbox.rows).ok_or_else(|| {
+    let row = waiting(&inbox.rows, inbox.shown.kind).ok_or_else(|| {
         ApiError::NotFound(
             "no night of this server waits for answers; go on with the command that began it"
                 .to_owned(),
@@ -161,24 +163,25 @@ fn allowed_tasks(state: &AppState, project: &FilePath, path: PathBuf) -> ApiResu
     Ok(folder.join(path.file_name().unwrap_or_default()))
 }
 
-async fn inbox(state: &AppState, typed: &str) -> ApiResult<Inbox> {
+async fn inbox(state: &AppState, typed: &str, dry: Option<bool>) -> ApiResult<Inbox> {
     let (shared, typed) = (state.clone(), typed.to_owned());
     let project = beside(move || shared.adopter.readable_folder(&typed)).await?;
     let name = project.display().to_string();
     let rows = state.store.nights(Some(&name), MOST_NIGHTS).await?;
-    let (shared, kind) = (state.clone(), kind_shown(&rows));
+    let (shared, kind) = (state.clone(), dry.map_or_else(|| kind_shown(&rows), NightKind::of));
     let order = NightOrder { project: Some(project.clone()), ..NightOrder::default() };
     let read = beside(move || {
         let setup = NightSetup::read(&order, shared.hosting.environment())?;
-        ApiResult::Ok(handoff(&setup, kind))
+        let other = handoff(&setup, kind.other());
+        ApiResult::Ok(Shown { kind, handoff: handoff(&setup, kind), other })
     });
-    Ok(Inbox { handoff: read.await?, project, rows })
+    Ok(Inbox { shown: read.await?, project, rows })
 }
 
 impl Inbox {
     async fn page(self) -> ApiResult<Json<HandoffPage>> {
-        let Self { project, handoff, rows } = self;
-        let page = beside(move || inbox_page(project.display().to_string(), &handoff, &rows));
+        let Self { project, shown, rows } = self;
+        let page = beside(move || inbox_page(project.display().to_string(), &shown, &rows));
         Ok(Json(page.await?))
     }
 
@@ -196,15 +199,11 @@ impl Inbox {
 impl From<HandoffError> for ApiError {
     fn from(err: HandoffError) -> Self {
         let text = err.to_string();
-        match err {
-            HandoffError::Io { .. } => Self::internal(err),
-            HandoffError::UnknownId(_) | HandoffError::NoAnswer(_) => Self::NotFound(text),
-            HandoffError::EmptyAnswer | HandoffError::LongAnswer { .. } => Self::BadRequest(text),
-            HandoffError::Damaged { .. }
-            | HandoffError::OtherTasks { .. }
-            | HandoffError::AnswerChanged(_)
-            | HandoffError::NotPlain(_)
-            | HandoffError::NeedsAnswer => Self::Conflict(text),
+        match err.kind() {
+            HandoffErrorKind::FileSystem => Self::internal(err),
+            HandoffErrorKind::NotThere => Self::NotFound(text),
+            HandoffErrorKind::BadAnswer => Self::BadRequest(text),
+            HandoffErrorKind::Refused => Self::Conflict(text),
         }
     }
 }

@@ -16,7 +16,7 @@ use skillopt_domain::api::{
 };
 use skillopt_domain::ids::{NightId, ScheduleId};
 use skillopt_domain::night::ScheduleOutcomeKind;
-use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands, shell_quoted};
+use skillopt_sleep::schedule::{InstalledJob, Listing, Scheduler, SystemCommands};
 use skillopt_store::{
     AddScheduleError, NewSchedule, OutcomeRow, ScheduleEdit, ScheduleRow, ScheduleTerms,
 };
@@ -267,7 +267,7 @@ fn job_item(job: InstalledJob) -> SystemJob {
     let project = job.project.unwrap_or_default();
     let of = match project.as_str() {
         "" => "--project DIR".to_owned(),
-        project => format!("--project {}", shell_quoted(project)),
+        project => format!("--project {}", job.scheduler.quoted(project)),
     };
     SystemJob {
         scheduler: with.to_owned(),

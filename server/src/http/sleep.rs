@@ -378,9 +378,10 @@ impl From<NightRunError> for ApiError {
             NightRunError::Begin(BeginNightError::Running(_)) | NightRunError::LeaseLost => {
                 Self::Conflict(text)
             }
-            NightRunError::Night(NightFailure::Target(_)) | NightRunError::Handoff(_) => {
-                Self::Conflict(text)
+            NightRunError::Handoff(err) | NightRunError::Night(NightFailure::Handoff(err)) => {
+                err.into()
             }
+            NightRunError::Night(NightFailure::Target(_)) => Self::Conflict(text),
             NightRunError::Night(_) => Self::internal(err),
         }
     }

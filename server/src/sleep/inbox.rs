@@ -5,45 +5,61 @@ use skillopt_domain::night::NightStatus;
 use skillopt_sleep::handoff::{AskedPrompt, Handoff, HandoffError, NightKind};
 use skillopt_store::NightRow;
 
+/// The handoff that is shown, and the other one of the project.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) kind: NightKind,
+    pub(crate) handoff: Handoff,
+    pub(crate) other: Handoff,
+}
+
 /// What waits. `rows` are the latest nights of the project, newest first. Blocks.
 pub(crate) fn inbox_page(
     project: String,
-    handoff: &Handoff,
+    shown: &Shown,
     rows: &[NightRow],
 ) -> Result<HandoffPage, HandoffError> {
+    let Shown { kind, handoff, other } = shown;
     let round = handoff.round()?;
     let prompts: Vec<HandoffPrompt> = round.prompts.into_iter().map(prompt_item).collect();
     let n_answered = prompts.iter().filter(|prompt| prompt.answer.is_some()).count();
     let running = rows.iter().find(|row| row.status == NightStatus::Running);
+    // Files that cannot be read are told where they are shown.
+    let asks = |_: &&NightRow| !other.asked().is_ok_and(|asked| asked.is_empty());
     Ok(HandoffPage {
         project,
+        is_dry: *kind == NightKind::Dry,
+        other: waiting(rows, kind.other()).filter(asks).map(|row| row.id.clone()),
         dir: handoff.dir().display().to_string(),
         asked_at_ms: round.asked_at_ms,
-        night: waiting(rows).filter(|_| !prompts.is_empty()).map(|row| row.id.clone()),
+        night: waiting(rows, *kind).filter(|_| !prompts.is_empty()).map(|row| row.id.clone()),
         running: running.map(|row| row.id.clone()),
         n_answered: u32::try_from(n_answered).unwrap_or(u32::MAX),
         prompts,
     })
 }
 
-/// The night that waits: the latest one, unless a night behind it came to its end. Its row says that it waits for good,
-/// also when another night took its answers. A dry run takes none of a night that is kept.
-pub(crate) fn waiting(rows: &[NightRow]) -> Option<&NightRow> {
-    let mut is_rehearsed = false;
+/// The night of a kind that waits: the latest one, unless a night behind it came to its end. Its row says that it waits
+/// for good, also when another night took its answers. A dry run takes none of a night that is kept.
+pub(crate) fn waiting(rows: &[NightRow], kind: NightKind) -> Option<&NightRow> {
     for row in rows {
         match row.status {
             NightStatus::Staged | NightStatus::Empty => return None,
-            NightStatus::Rehearsed => is_rehearsed = true,
-            NightStatus::Pending if !(row.is_dry && is_rehearsed) => return Some(row),
+            NightStatus::Rehearsed if kind == NightKind::Dry => return None,
+            NightStatus::Pending if NightKind::of(row.is_dry) == kind => return Some(row),
             _ => {}
         }
     }
     None
 }
 
-/// Whose prompts are shown: those of the night that waits.
+/// Whose prompts are shown when nobody says whose: those of the night that began to wait last.
 pub(crate) fn kind_shown(rows: &[NightRow]) -> NightKind {
-    NightKind::of(waiting(rows).is_some_and(|row| row.is_dry))
+    let waits = |row: &&NightRow| {
+        let kind = NightKind::of(row.is_dry);
+        waiting(rows, kind).is_some_and(|waiting| waiting.id == row.id)
+    };
+    NightKind::of(rows.iter().find(waits).is_some_and(|row| row.is_dry))
 }
 
 fn prompt_item(prompt: AskedPrompt) -> HandoffPrompt {

@@ -10,7 +10,7 @@ use skillopt_engine::ports::Model;
 use skillopt_models::{InTurn, Place as InTurnPlace};
 use skillopt_sleep::backend::SleepModels;
 use skillopt_sleep::config::{BackendName, Config, Environment, RoleBackend};
-use skillopt_sleep::handoff::{Handoff, HandoffModel, NightKind};
+use skillopt_sleep::handoff::{Handoff, HandoffModel, NightKind, Place};
 use skillopt_sleep::night::Answerers;
 use skillopt_sleep::redact::redact;
 use std::path::PathBuf;
@@ -80,9 +80,10 @@ pub(super) async fn models_of(
 
 /// The handoff of a project. Blocks.
 pub(crate) fn handoff(setup: &NightSetup, kind: NightKind) -> Handoff {
-    let Config { invoked_project, env, .. } = &setup.config;
+    let Config { invoked_project, state_dir, env, .. } = &setup.config;
     let redact = Arc::new(|text: &str| redact(text).text);
-    Handoff::of_project(invoked_project, env.handoff_dir.as_deref(), kind, redact)
+    let shared = env.handoff_dir.as_deref();
+    Handoff::of_project(Place { project: invoked_project, shared, kind, state_dir }, redact)
 }
 
 /// The handoff of a night that a person answers. Blocks.

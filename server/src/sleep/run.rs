@@ -20,9 +20,7 @@ use skillopt_sleep::backend::BackendError;
 use skillopt_sleep::consolidate::NightError;
 use skillopt_sleep::handoff::{Handoff, HandoffError};
 use skillopt_sleep::harvest::Harvest;
-use skillopt_sleep::night::{
-    Answerers, NightFailure, NightPlan, NightResult, TASKS_CHANGED, Watch, run_night,
-};
+use skillopt_sleep::night::{Answerers, NightFailure, NightPlan, NightResult, Watch, run_night};
 use skillopt_sleep::redact::redact;
 use skillopt_sleep::tasks_file::{LoadedTasks, TasksFileError};
 use skillopt_store::{BeginNightError, NewNight, NightCall, NightEnd, NightScores, StoreFailure};
@@ -85,6 +83,8 @@ pub(crate) struct BegunNight {
     /// The files through which a person answers.
     pub(crate) handoff: Option<Handoff>,
     pub(crate) given: Option<LoadedTasks>,
+    /// What is to be told while the night waits; its report tells the same when it ends.
+    pub(crate) told: Vec<String>,
 }
 
 /// Why a night did not begin, or came to nothing.
@@ -140,7 +140,7 @@ impl Nights {
         let now_ms = self.hosting.clock().now_ms();
         let (asked, env) = (command.clone(), self.hosting.environment().clone());
         let read = beside(move || read(asked, &env, now_ms)).await?;
-        let Read { order, setup, given, tasks, forecast, handoff } = read;
+        let Read { order, setup, given, tasks, forecast, handoff, told } = read;
         let fresh = command.fresh.then(|| uuid::Uuid::now_v7().to_string());
         let options = (command.cfg_options.as_slice(), fresh);
         let answerers = answerers(&self.hosting, &setup, handoff.as_ref(), options)
@@ -172,7 +172,19 @@ impl Nights {
         self.hosting.store().begin_night(&new).await?;
         let (control, ctx) = RunControl::new();
         let watch = Arc::new(Watch::default());
-        Ok(BegunNight { id, watch, setup, forecast, plan, answerers, control, ctx, handoff, given })
+        Ok(BegunNight {
+            id,
+            watch,
+            setup,
+            forecast,
+            plan,
+            answerers,
+            control,
+            ctx,
+            handoff,
+            given,
+            told,
+        })
     }
 
     /// Runs a night to its end, which is in the store then. `cancel` ends it soon.
@@ -181,7 +193,8 @@ impl Nights {
         night: BegunNight,
         cancel: &CancellationToken,
     ) -> Result<NightResult, NightRunError> {
-        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, given, .. } = night;
+        let BegunNight { id, watch, plan, answerers, control, ctx, handoff, told: news, .. } =
+            night;
         let clock = self.hosting.clock();
         let over = CancellationToken::new();
         let pulse = Pulse::default();
@@ -205,7 +218,7 @@ impl Nights {
         let done = end_round(handoff.as_ref(), told(done, &pulse));
         let owner = self.hosting.owner().to_owned();
         let mut end = end_of(&done, watch.latest(), plan.is_dry, (owner, clock.now_ms()));
-        tell_change(&mut end, given.as_ref());
+        tell_beside(&mut end, &news);
         // The row comes first: whatever fails behind it, the night is not left at work for ever.
         match self.hosting.store().end_night(&id, &end).await {
             Ok(true) => {}
@@ -351,12 +364,12 @@ impl Pulse {
     }
 }
 
-/// A night that waits has no report yet that could tell of its tasks.
-fn tell_change(end: &mut NightEnd, given: Option<&LoadedTasks>) {
-    let has_changed =
-        given.is_some_and(|given| given.warnings.iter().any(|it| it == TASKS_CHANGED));
-    if has_changed && end.transition == NightTransition::AskAnswers {
-        end.detail = format!("{}; {TASKS_CHANGED}", end.detail);
+/// A night that waits has no report yet that could tell it.
+fn tell_beside(end: &mut NightEnd, news: &[String]) {
+    if end.transition == NightTransition::AskAnswers {
+        for words in news {
+            end.detail = format!("{}; {words}", end.detail);
+        }
     }
 }
 

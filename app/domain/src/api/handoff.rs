@@ -4,12 +4,16 @@ use crate::ids::NightId;
 use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 
-/// `GET /sleep/handoff?project=`: what the last round of a project's night asked.
+/// `GET /sleep/handoff?project=&dry=`: what the last round of a project's night asked, or that of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HandoffPage {
     /// Absolute path of the project.
     pub project: String,
+    /// They are those of a dry run.
+    pub is_dry: bool,
+    /// The other night that waits for answers: a dry run beside the night, or the night beside a dry run.
+    pub other: Option<NightId>,
     /// The folder of the files, for people who answer there.
     pub dir: String,
     /// When they were asked, in milliseconds since 1970-01-01 UTC; `None` when nothing is asked.
@@ -24,7 +28,7 @@ pub struct HandoffPage {
     pub prompts: Vec<HandoffPrompt>,
 }
 
-from_fields! { HandoffPage { project, dir, asked_at_ms, night, running, n_answered, prompts } }
+from_fields! { HandoffPage { project, is_dry, other, dir, asked_at_ms, night, running, n_answered, prompts } }
 
 /// A prompt of a round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -57,6 +61,9 @@ from_fields! { HandoffPrompt {
 pub struct HandoffAnswer {
     /// Absolute path of the project.
     pub project: String,
+    /// [`HandoffPage::is_dry`] of the page that is answered; without it, whichever is shown without it.
+    #[serde(default)]
+    pub dry: Option<bool>,
     /// The answer, as the model would have given it.
     pub text: String,
     /// [`HandoffPrompt::answer_sha`] of the answer that it takes the place of; empty for the first one.
@@ -74,4 +81,7 @@ pub struct HandoffAnswer {
 pub struct HandoffContinue {
     /// Absolute path of the project.
     pub project: String,
+    /// [`HandoffPage::is_dry`] of the page that is answered; without it, whichever is shown without it.
+    #[serde(default)]
+    pub dry: Option<bool>,
 }

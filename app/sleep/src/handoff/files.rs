@@ -1,9 +1,9 @@
 //! The folder of a handoff: what is asked, what was answered, and what the night pinned so that it asks the same again.
 
+use super::pins::{OwnPins, Pinned};
 use super::{has_placeholder, plain, prompt_id};
 use crate::adopt::live_file::{self, Mode};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -14,8 +14,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const FORMAT: &str = "skillopt_sleep.handoff.v1";
 /// The largest list of prompts, or answer, that is read, in bytes.
 const MAX_FILE_BYTES: usize = 32 << 20;
-/// The largest file of what is pinned that is read, in bytes: the sessions of a night are in it.
-const MAX_PINNED_BYTES: usize = 256 << 20;
 
 /// Everything that a handoff consists of.
 const FILES: [&str; 7] = [
@@ -37,6 +35,7 @@ pub struct Handoff {
     dir: PathBuf,
     /// Where it should lie: another folder than `dir` when that belongs to others too.
     own: PathBuf,
+    pub(super) own_pins: OwnPins,
     redact: Redact,
     pending: Arc<Mutex<Vec<Asked>>>,
 }
@@ -62,15 +61,6 @@ struct PendingFile {
     format: String,
     answers_dir: PathBuf,
     pending: Vec<Asked>,
-}
-
-/// What a night pins in its first round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pinned {
-    /// `digests.json`
-    Digests,
-    /// `tasks.json`
-    Tasks,
 }
 
 /// Why a handoff cannot go on.
@@ -128,11 +118,43 @@ pub enum HandoffError {
     #[error("prompt {0} has no answer")]
     NoAnswer(String),
     /// Something in the folder is no ordinary file or folder.
-    #[error("{} is a link or no ordinary file: answer in the files themselves", .0.display())]
+    #[error(
+        "{} is a link, or no ordinary file or folder: nothing is read or written through it; remove it", .0.display()
+    )]
     NotPlain(PathBuf),
     /// The prompt is made of an answer that is not there yet.
     #[error("the prompt needs an answer that is still pending")]
     NeedsAnswer,
+}
+
+/// What kind of failure it is, for those who have a word or a status for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandoffErrorKind {
+    /// The file system refused.
+    FileSystem,
+    /// What is named is not there.
+    NotThere,
+    /// The answer is none.
+    BadAnswer,
+    /// A person has to look at the files first.
+    Refused,
+}
+
+impl HandoffError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> HandoffErrorKind {
+        match self {
+            Self::Io { .. } => HandoffErrorKind::FileSystem,
+            Self::UnknownId(_) | Self::NoAnswer(_) => HandoffErrorKind::NotThere,
+            Self::EmptyAnswer | Self::LongAnswer { .. } => HandoffErrorKind::BadAnswer,
+            Self::Damaged { .. }
+            | Self::OtherTasks { .. }
+            | Self::AnswerChanged(_)
+            | Self::NotPlain(_)
+            | Self::NeedsAnswer => HandoffErrorKind::Refused,
+        }
+    }
 }
 
 impl fmt::Debug for Handoff {
@@ -142,14 +164,15 @@ impl fmt::Debug for Handoff {
 }
 
 impl Handoff {
-    /// The handoff in a folder, whether it is there or not. `redact` must change nothing in what it gave back.
+    /// The handoff in a folder, whether it is there or not. What this machine pins is noted in `state_dir`. `redact` must
+    /// change nothing in what it gave back.
     #[must_use]
-    pub fn new(dir: PathBuf, redact: Redact) -> Self {
-        Self::lying_in(dir.clone(), dir, redact)
+    pub fn new(dir: PathBuf, state_dir: &Path, redact: Redact) -> Self {
+        Self::lying_in(dir.clone(), dir, state_dir, redact)
     }
 
-    pub(super) fn lying_in(dir: PathBuf, own: PathBuf, redact: Redact) -> Self {
-        Self { dir, own, redact, pending: Arc::default() }
+    pub(super) fn lying_in(dir: PathBuf, own: PathBuf, state_dir: &Path, redact: Redact) -> Self {
+        Self { dir, own, own_pins: OwnPins::new(state_dir), redact, pending: Arc::default() }
     }
 
     /// The folder.
@@ -175,7 +198,7 @@ impl Handoff {
     }
 
     fn answer_to(&self, id: &str) -> Result<Option<String>, HandoffError> {
-        let text = plain::read_text(&self.answer_file(id), MAX_FILE_BYTES)?;
+        let text = self.read_text(&self.answer_file(id), MAX_FILE_BYTES)?;
         Ok(text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
     }
 
@@ -228,6 +251,7 @@ impl Handoff {
         pending.sort_by(|one, other| one.id.cmp(&other.id));
         let (json, text) = (self.dir.join("pending.json"), self.dir.join("PROMPTS.md"));
         if pending.is_empty() {
+            self.check_plain()?;
             for path in [json, text] {
                 live_file::discard(&path).map_err(io_error("remove", &path))?;
             }
@@ -238,7 +262,7 @@ impl Handoff {
         let n_pending = pending.len();
         let file =
             PendingFile { format: FORMAT.to_owned(), answers_dir: self.answers_dir(), pending };
-        self.write_json(&json, &file)?;
+        self.write(&json, &json_bytes(&json, &file)?)?;
         Ok(n_pending)
     }
 
@@ -257,7 +281,7 @@ impl Handoff {
     /// [`HandoffError`] when the file cannot be read or understood.
     pub fn asked(&self) -> Result<Vec<Asked>, HandoffError> {
         let path = self.dir.join("pending.json");
-        let Some(text) = plain::read_text(&path, MAX_FILE_BYTES)? else { return Ok(Vec::new()) };
+        let Some(text) = self.read_text(&path, MAX_FILE_BYTES)? else { return Ok(Vec::new()) };
         let file: PendingFile = serde_json::from_str(&text)
             .map_err(|err| HandoffError::Damaged { path: path.clone(), reason: err.to_string() })?;
         if file.format != FORMAT {
@@ -290,31 +314,18 @@ impl Handoff {
         self.write(&self.answer_file(id), text.as_bytes())
     }
 
-    /// Pins what the first round saw, so that later rounds ask the same.
-    ///
-    /// # Errors
-    /// [`HandoffError`] when the file cannot be written.
-    pub fn pin(&self, what: Pinned, value: &Value) -> Result<(), HandoffError> {
-        self.make_dir(&self.dir)?;
-        self.write_json(&self.dir.join(what.file_name()), value)
-    }
-
-    /// What the first round pinned; `None` before it did.
-    ///
-    /// # Errors
-    /// [`HandoffError`] when the file cannot be read or understood.
-    pub fn pinned(&self, what: Pinned) -> Result<Option<Value>, HandoffError> {
-        pinned_in(&self.dir, what)
-    }
-
     /// Puts the folder of a night that came to its end aside, under a name with the night's number and, where that is
     /// taken, the moment. `None` when there is no folder.
     ///
     /// # Errors
     /// [`HandoffError`] when it cannot be renamed.
     pub fn finish(&self, night: u32, at_ms: u64) -> Result<Option<PathBuf>, HandoffError> {
+        self.check_plain()?;
         if !self.dir.is_dir() {
             return Ok(None);
+        }
+        for what in Pinned::ALL {
+            self.own_pins.forget(&self.dir.join(what.file_name()))?;
         }
         let name = self.own.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut done = self.own.with_file_name(format!("{name}.night{night}.done"));
@@ -357,6 +368,7 @@ impl Handoff {
 
     /// What lies in it quotes a person's sessions, so git is told to leave it out.
     pub(super) fn make_dir(&self, dir: &Path) -> Result<(), HandoffError> {
+        self.check_plain()?;
         fs::create_dir_all(dir).map_err(io_error("make", dir))?;
         let ignore = self.dir.join(".gitignore");
         // Never through a link that a cloned project brought, not even one that leads nowhere.
@@ -367,27 +379,31 @@ impl Handoff {
         }
     }
 
-    fn write_json(&self, path: &Path, value: &impl Serialize) -> Result<(), HandoffError> {
-        let mut bytes = serde_json::to_vec_pretty(value).map_err(|err| HandoffError::Damaged {
-            path: path.to_owned(),
-            reason: err.to_string(),
-        })?;
-        bytes.push(b'\n');
-        self.write(path, &bytes)
+    /// All that is read of the folder is read here.
+    pub(super) fn read_text(
+        &self,
+        path: &Path,
+        most: usize,
+    ) -> Result<Option<String>, HandoffError> {
+        self.check_plain()?;
+        plain::read_text(path, most)
+    }
+
+    /// A project that was cloned may bring a folder of this name whose parts lead elsewhere.
+    fn check_plain(&self) -> Result<(), HandoffError> {
+        // Where several projects share a folder, it is as whoever named it wants it.
+        let dir = Some(&self.dir).filter(|dir| **dir == self.own);
+        for dir in dir.into_iter().chain([&self.answers_dir()]) {
+            plain::check_dir(dir)?;
+        }
+        for name in ["pending.json", ".gitignore"] {
+            plain::check_file(&self.dir.join(name))?;
+        }
+        Ok(())
     }
 
     pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), HandoffError> {
         live_file::replace(path, bytes, Mode::Private).map_err(io_error("write", path))
-    }
-}
-
-impl Pinned {
-    /// The file in the folder.
-    pub(crate) fn file_name(self) -> &'static str {
-        match self {
-            Self::Digests => "digests.json",
-            Self::Tasks => "tasks.json",
-        }
     }
 }
 
@@ -399,12 +415,11 @@ pub(super) fn io_error(
     move |reason| HandoffError::Io { action, path, reason }
 }
 
-/// What is pinned in a folder.
-pub(super) fn pinned_in(dir: &Path, what: Pinned) -> Result<Option<Value>, HandoffError> {
-    let path = dir.join(what.file_name());
-    let Some(text) = plain::read_text(&path, MAX_PINNED_BYTES)? else { return Ok(None) };
-    let damaged = |err: serde_json::Error| HandoffError::Damaged { path, reason: err.to_string() };
-    serde_json::from_str(&text).map(Some).map_err(damaged)
+pub(super) fn json_bytes(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, HandoffError> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|err| HandoffError::Damaged { path: path.to_owned(), reason: err.to_string() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// Prompts may have fences in them, so lines with their ids part them.

@@ -5,8 +5,6 @@ use super::files::{Asked, HandoffError, io_error};
 use super::{Handoff, plain};
 use skillopt_domain::hash::Sha256Hex;
 use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The longest answer, in bytes.
@@ -60,13 +58,12 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError`] when a file cannot be read or understood, or is a link.
     pub fn round(&self) -> Result<Round, HandoffError> {
-        self.check_plain()?;
         let path = self.dir().join("pending.json");
+        let all = self.asked()?;
         let asked_at_ms = match path.metadata() {
             Ok(meta) => meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()),
             Err(_) => None,
         };
-        let all = self.asked()?;
         if all.len() > MAX_PROMPTS {
             let reason = format!("it has {} prompts; {MAX_PROMPTS} at most", all.len());
             return Err(HandoffError::Damaged { path, reason });
@@ -132,13 +129,12 @@ impl Handoff {
     /// Only ids that the last round asked become paths; what it did not ask was used or is nobody's.
     /// The lock ends with the file that is given back.
     fn lock_answers(&self, id: &str) -> Result<File, HandoffError> {
-        self.check_plain()?;
         if !self.asked()?.iter().any(|asked| asked.id == id) {
             return Err(HandoffError::UnknownId(id.to_owned()));
         }
         self.make_dir(&self.answers_dir())?;
         let path = self.dir().join("answers.lock");
-        check_plain_file(&path)?;
+        plain::check_file(&path)?;
         // Empties nothing, whatever has the name by now.
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(&path);
@@ -148,44 +144,21 @@ impl Handoff {
 
     fn given(&self, id: &str) -> Result<Option<GivenAnswer>, HandoffError> {
         let path = self.answer_file(id);
-        let text = plain::read_text(&path, MAX_ANSWER_BYTES)?;
+        let text = self.read_text(&path, MAX_ANSWER_BYTES)?;
         let text = text.filter(|text| !text.trim().is_empty());
         Ok(text.map(|text| GivenAnswer { sha: Sha256Hex::of(&text), text }))
-    }
-
-    /// A project that was cloned may bring a folder of this name whose parts lead elsewhere.
-    fn check_plain(&self) -> Result<(), HandoffError> {
-        for dir in [self.dir().to_owned(), self.answers_dir()] {
-            match dir.symlink_metadata() {
-                Ok(meta) if !meta.is_dir() => return Err(HandoffError::NotPlain(dir)),
-                Ok(_) => {}
-                Err(err) if err.kind() == io::ErrorKind::NotFound => {}
-                Err(err) => return Err(io_error("read", &dir)(err)),
-            }
-        }
-        for name in ["pending.json", ".gitignore"] {
-            check_plain_file(&self.dir().join(name))?;
-        }
-        Ok(())
-    }
-}
-
-fn check_plain_file(path: &Path) -> Result<(), HandoffError> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() => Ok(()),
-        Ok(_) => Err(HandoffError::NotPlain(PathBuf::from(path))),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(err) => Err(io_error("read", path)(err)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
     use std::sync::Arc;
 
     fn handoff(dir: &Path) -> Handoff {
-        Handoff::new(dir.join(".skillopt-sleep-handoff"), Arc::new(str::to_owned))
+        let folder = dir.join(".skillopt-sleep-handoff");
+        Handoff::new(folder, &dir.join("state"), Arc::new(str::to_owned))
     }
 
     fn asked(dir: &Path) -> (Handoff, String) {

@@ -1,7 +1,8 @@
 //! Where the files of a handoff lie: in the project, or in a folder that several projects share, where each has a folder of
 //! its own. Dry runs have theirs beside it: no file of theirs is one of the night that waits.
 
-use super::files::{Handoff, Pinned, Redact, pinned_in};
+use super::files::{Handoff, Redact};
+use super::pins::{Pinned, pinned_by_anybody};
 use serde_json::Value;
 use skillopt_domain::file_name::safe_file_name;
 use std::collections::BTreeSet;
@@ -28,24 +29,39 @@ impl NightKind {
             false => Self::Real,
         }
     }
+
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        Self::of(self == Self::Real)
+    }
+}
+
+/// What decides where a handoff lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The project.
+    pub project: &'a Path,
+    /// The folder that projects share for handoffs, where one is named.
+    pub shared: Option<&'a Path>,
+    /// Which of its nights.
+    pub kind: NightKind,
+    /// Where this machine notes what it pinned.
+    pub state_dir: &'a Path,
 }
 
 impl Handoff {
     /// The handoff of a project: in the project, or in the folder `shared` where one is named. Reads what lies there.
     #[must_use]
-    pub fn of_project(
-        project: &Path,
-        shared: Option<&Path>,
-        kind: NightKind,
-        redact: Redact,
-    ) -> Self {
+    pub fn of_project(place: Place<'_>, redact: Redact) -> Self {
+        let Place { project, shared, kind, state_dir } = place;
         let Some(shared) = shared else {
-            return Self::new(named(project, IN_PROJECT, kind), redact);
+            return Self::new(named(project, IN_PROJECT, kind), state_dir, redact);
         };
         let own = named(shared, &name_of(project), kind);
         let is_direct = kind == NightKind::Real && !own.is_dir() && is_of(shared, project);
         let dir = if is_direct { shared.to_owned() } else { own.clone() };
-        Self::lying_in(dir, own, redact)
+        Self::lying_in(dir, own, state_dir, redact)
     }
 }
 
@@ -81,7 +97,7 @@ fn named(folder: &Path, name: &str, kind: NightKind) -> PathBuf {
 fn is_of(shared: &Path, project: &Path) -> bool {
     let mut projects = BTreeSet::new();
     for what in [Pinned::Digests, Pinned::Tasks] {
-        match pinned_in(shared, what) {
+        match pinned_by_anybody(shared, what) {
             Ok(None) => {}
             Ok(Some(pinned)) => add_projects(&pinned, &mut projects),
             Err(_) => return false,
@@ -115,7 +131,14 @@ mod tests {
     use std::sync::Arc;
 
     fn of(project: &str, shared: Option<&Path>, kind: NightKind) -> Handoff {
-        Handoff::of_project(Path::new(project), shared, kind, Arc::new(str::to_owned))
+        let state = shared.unwrap_or(Path::new(project)).join("state");
+        let place = Place { project: Path::new(project), shared, kind, state_dir: &state };
+        Handoff::of_project(place, Arc::new(str::to_owned))
+    }
+
+    /// What an earlier version left in the shared folder itself.
+    fn written_before(shared: &Path) -> Handoff {
+        Handoff::new(shared.to_owned(), &shared.join("state of then"), Arc::new(str::to_owned))
     }
 
     fn ask(handoff: &Handoff, prompt: &str) -> String {
@@ -173,7 +196,7 @@ mod tests {
     fn what_lies_in_the_shared_folder_itself_is_for_the_project_that_it_is_about() {
         let dir = tempfile::tempdir().unwrap();
         let shared = Some(dir.path());
-        let earlier = Handoff::new(dir.path().to_owned(), Arc::new(str::to_owned));
+        let earlier = written_before(dir.path());
         let id = ask(&earlier, "asked before");
         assert!(prompts(&of("/a/work", shared, NightKind::Real)).is_empty(), "nobody knows whose");
         let digests =
@@ -184,6 +207,7 @@ mod tests {
         let own = of("/a/work", shared, NightKind::Real);
         assert_eq!(prompts(&own), ["asked before"]);
         assert!(own.to_remove().contains("digests.json"), "others have folders in it");
+        assert_eq!(own.pinned(Pinned::Digests).unwrap(), None, "nobody knows who wrote them");
         own.answer(&id, "now").unwrap();
 
         let other = of("/b/work", shared, NightKind::Real);
@@ -199,7 +223,7 @@ mod tests {
     #[test]
     fn pins_about_several_projects_are_nobodys() {
         let dir = tempfile::tempdir().unwrap();
-        let earlier = Handoff::new(dir.path().to_owned(), Arc::new(str::to_owned));
+        let earlier = written_before(dir.path());
         ask(&earlier, "asked before");
         earlier.pin(Pinned::Tasks, &json!([{"project": "/a"}, {"project": "/b"}])).unwrap();
         for project in ["/a", "/b"] {

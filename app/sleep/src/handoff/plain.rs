@@ -1,8 +1,9 @@
-//! Files of a handoff as they are read: only ordinary ones, and no more of them than is asked for. Writes nothing.
+//! Files and folders of a handoff as they are read: only ordinary ones, and no more of them than is asked for. Writes
+//! nothing.
 
 use super::files::{HandoffError, io_error};
 use crate::plain::open_plain;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -27,6 +28,25 @@ fn open(path: &Path) -> Result<Option<File>, HandoffError> {
         Err(err) if err.kind() == io::ErrorKind::InvalidInput => {
             Err(HandoffError::NotPlain(path.to_owned()))
         }
+        Err(err) => Err(io_error("read", path)(err)),
+    }
+}
+
+/// Refuses what is no folder, such as a link to one.
+pub(super) fn check_dir(path: &Path) -> Result<(), HandoffError> {
+    check(path, FileType::is_dir)
+}
+
+/// Refuses what is no ordinary file.
+pub(super) fn check_file(path: &Path) -> Result<(), HandoffError> {
+    check(path, FileType::is_file)
+}
+
+fn check(path: &Path, is_right: fn(&FileType) -> bool) -> Result<(), HandoffError> {
+    match path.symlink_metadata() {
+        Ok(meta) if is_right(&meta.file_type()) => Ok(()),
+        Ok(_) => Err(HandoffError::NotPlain(path.to_owned())),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(err) => Err(io_error("read", path)(err)),
     }
 }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 fn handoff(dir: &Path) -> Handoff {
     let redact = |text: &str| text.replace("sk-1234567890", "[REDACTED_OPENAI_KEY]");
-    Handoff::new(dir.join(".skillopt-sleep-handoff"), Arc::new(redact))
+    let folder = dir.join(".skillopt-sleep-handoff");
+    Handoff::new(folder, &dir.join("state"), Arc::new(redact))
 }
 
 #[test]
@@ -108,9 +109,75 @@ fn nothing_is_written_through_a_link_that_leads_nowhere() {
     fs::create_dir(round.dir()).unwrap();
     std::os::unix::fs::symlink(&outside, round.dir().join(".gitignore")).unwrap();
     round.pend("first", 100).unwrap();
-    assert_eq!(round.flush().unwrap(), 1);
+    assert!(matches!(round.flush(), Err(HandoffError::NotPlain(_))));
     assert!(!outside.exists());
     assert!(matches!(round.round(), Err(HandoffError::NotPlain(_))));
+}
+
+#[test]
+fn pins_that_a_cloned_project_brought_are_told_and_not_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let round = handoff(dir.path());
+    assert_eq!(round.foreign_pins().unwrap(), None);
+    fs::create_dir(round.dir()).unwrap();
+    for name in ["digests.json", "tasks.json"] {
+        fs::write(round.dir().join(name), "[]\n").unwrap();
+    }
+    for what in [Pinned::Digests, Pinned::Tasks] {
+        assert_eq!(round.pinned(what).unwrap(), None);
+    }
+    let told = round.foreign_pins().unwrap().unwrap();
+    assert!(told.contains("begins anew: digests.json and tasks.json in "), "{told}");
+
+    round.pin(Pinned::Tasks, &json!([])).unwrap();
+    assert_eq!(handoff(dir.path()).pinned(Pinned::Tasks).unwrap(), Some(json!([])));
+    let told = round.foreign_pins().unwrap().unwrap();
+    assert!(told.contains("begins anew: digests.json in "), "{told}");
+    fs::write(round.dir().join("tasks.json"), "[1]\n").unwrap();
+    assert_eq!(round.pinned(Pinned::Tasks).unwrap(), None, "somebody changed them");
+}
+
+#[test]
+fn pins_of_a_night_that_is_done_are_no_pins_of_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let round = handoff(dir.path());
+    round.pin(Pinned::Tasks, &json!([])).unwrap();
+    let done = round.finish(1, 0).unwrap().unwrap();
+    fs::rename(done, round.dir()).unwrap();
+    assert_eq!(round.pinned(Pinned::Tasks).unwrap(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_night_neither_reads_nor_writes_through_linked_folders() {
+    for linked in ["", "answers"] {
+        let dir = tempfile::tempdir().unwrap();
+        let round = handoff(dir.path());
+        let outside = dir.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join(format!("{}.md", prompt_id("first"))), "theirs").unwrap();
+        let link = match linked {
+            "" => round.dir().to_owned(),
+            name => {
+                fs::create_dir(round.dir()).unwrap();
+                round.dir().join(name)
+            }
+        };
+        std::os::unix::fs::symlink(&outside, link).unwrap();
+        round.pend("first", 100).unwrap();
+        let refused = [
+            round.answer_of("first").map(|_| ()),
+            round.pinned(Pinned::Tasks).map(|_| ()),
+            round.pin(Pinned::Tasks, &json!([])),
+            round.flush().map(|_| ()),
+            round.flush().map(|_| ()),
+            round.finish(1, 0).map(|_| ()),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(HandoffError::NotPlain(_))), "{linked}: {refused:?}");
+        }
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "nothing was written there");
+    }
 }
 
 #[cfg(unix)]

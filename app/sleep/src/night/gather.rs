@@ -48,15 +48,19 @@ pub(super) struct Harvested {
     pub(super) found: Harvest,
     /// Milliseconds since 1970.
     pub(super) at_ms: u64,
+    /// What is told of pins that were not used.
+    #[serde(default)]
+    pub(super) anew: Option<String>,
 }
 
 impl Work<'_> {
     pub(super) async fn gather(&self, documents: &Documents) -> Result<Gathered, NightFailure> {
+        let anew = self.foreign_pins().await?;
         let pinned = self.pinned_tasks().await?;
         let gathered = match (&self.plan.tasks, pinned) {
-            (TaskSource::Given(tasks), pinned) => self.given(tasks, pinned).await?,
+            (TaskSource::Given(tasks), pinned) => self.given(tasks, pinned, anew).await?,
             (TaskSource::Harvest(_), Some(pinned)) => pinned,
-            (TaskSource::Harvest(asked), None) => self.look(asked, documents).await?,
+            (TaskSource::Harvest(asked), None) => self.look(asked, documents, anew).await?,
         };
         if let Some(harvested) = &gathered.harvest {
             self.watch.harvested(&harvested.found);
@@ -76,13 +80,18 @@ impl Work<'_> {
         &self,
         asked: &HarvestOptions,
         documents: &Documents,
+        anew: Option<String>,
     ) -> Result<Gathered, NightFailure> {
-        let Harvested { mut found, at_ms } = match self.pinned(Pinned::Digests).await? {
-            Some(pinned) => pinned,
-            None => self.harvest(asked).await?,
+        let harvested = match self.pinned(Pinned::Digests).await? {
+            // What an earlier round told of the pins that it found is not told again.
+            Some(Harvested { found, at_ms, anew: told }) => {
+                Harvested { found, at_ms, anew: told.or(anew) }
+            }
+            None => self.harvest(asked, anew).await?,
         };
+        let Harvested { mut found, at_ms, anew } = harvested;
         self.tell_harvest(&found);
-        let mut notes: Vec<String> = found.nothing_because().into_iter().collect();
+        let mut notes: Vec<String> = anew.into_iter().chain(found.nothing_because()).collect();
         let mined = self.mine(&found.digests).await?;
         notes.extend(mined.notes);
         let unread: Vec<SessionDigest> = mined.unread.into_iter().cloned().collect();
@@ -111,7 +120,7 @@ impl Work<'_> {
         self.split(&mut tasks)?;
         notes.extend(overlaps(&tasks).iter().map(ToString::to_string));
         let n_sessions = crate::replay::count(found.digests.len());
-        let harvest = Some(Harvested { found, at_ms });
+        let harvest = Some(Harvested { found, at_ms, anew: None });
         let gathered = Gathered { tasks, harvest, waiting, n_sessions, notes, hints };
         if !gathered.tasks.is_empty() {
             self.pin(Pinned::Tasks, &gathered).await?;
@@ -128,7 +137,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    async fn harvest(&self, asked: &HarvestOptions) -> Result<Harvested, NightFailure> {
+    async fn harvest(
+        &self,
+        asked: &HarvestOptions,
+        anew: Option<String>,
+    ) -> Result<Harvested, NightFailure> {
         self.watch.stage(NightStage::Harvest, "reading transcripts");
         let project = self.project();
         let known: HarvestState =
@@ -137,7 +150,7 @@ impl Work<'_> {
         let at_ms = self.clock.now_ms();
         let options = windowed(asked, last, at_ms);
         let found = beside("read the transcripts", move || harvest(&options, &known)).await?;
-        let harvested = Harvested { found, at_ms };
+        let harvested = Harvested { found, at_ms, anew };
         if !harvested.found.digests.is_empty() {
             self.pin(Pinned::Digests, &harvested).await?;
         }

@@ -8,6 +8,10 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// The longest listing that is read, in bytes. One that was cut would count as a whole one.
+const MAX_LISTING_BYTES: usize = 1 << 20;
+/// The most of a program's complaints that is read, in bytes.
+const MAX_WORDS_BYTES: usize = 64 << 10;
 /// A program that was killed and does not end even so is left to the system.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -16,7 +20,8 @@ pub trait Commands {
     /// Runs it to its end; `stdin` is all that it can read.
     ///
     /// # Errors
-    /// What the operating system says when it cannot be started; [`ErrorKind::TimedOut`] when it does not end in time.
+    /// What the operating system says when it cannot be started; [`ErrorKind::TimedOut`] when it does not end in time;
+    /// [`ErrorKind::FileTooLarge`] when it writes more than a listing has.
     fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> io::Result<Output>;
 }
 
@@ -27,7 +32,7 @@ pub struct Output {
     pub is_success: bool,
     /// What it wrote.
     pub stdout: Vec<u8>,
-    /// What it complained about.
+    /// What it complained about; of long complaints the beginning, with a word that there was more.
     pub stderr: String,
 }
 
@@ -62,8 +67,8 @@ impl Commands for SystemCommands {
         let status = self.wait(&mut child)?;
         Ok(Output {
             is_success: status.success(),
-            stdout: all_of(&mut said)?,
-            stderr: String::from_utf8_lossy(&all_of(&mut complained)?).trim().to_owned(),
+            stdout: listing_in(&mut said)?,
+            stderr: words_in(&mut complained)?,
         })
     }
 }
@@ -98,11 +103,30 @@ fn scratch(dir: &Path) -> io::Result<File> {
     tempfile::tempfile_in(dir).map_err(|err| io::Error::other(words(err)))
 }
 
-fn all_of(file: &mut File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+fn listing_in(file: &mut File) -> io::Result<Vec<u8>> {
+    let (bytes, is_whole) = start_of(file, MAX_LISTING_BYTES)?;
+    if is_whole {
+        return Ok(bytes);
+    }
+    let words = format!("more than {MAX_LISTING_BYTES} bytes");
+    Err(io::Error::new(ErrorKind::FileTooLarge, words))
+}
+
+fn words_in(file: &mut File) -> io::Result<String> {
+    let (bytes, is_whole) = start_of(file, MAX_WORDS_BYTES)?;
+    let words = String::from_utf8_lossy(&bytes).trim().to_owned();
+    Ok(if is_whole { words } else { words + " … (cut)" })
+}
+
+/// What stands in a file, up to so many bytes, and whether that is all of it.
+fn start_of(file: &mut File, most: usize) -> io::Result<(Vec<u8>, bool)> {
     file.rewind()?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() <= most;
+    bytes.truncate(most);
+    Ok((bytes, is_whole))
 }
 
 /// Runs a program that has to end well.
@@ -123,6 +147,7 @@ pub(super) fn not_run(program: &str, args: &[&str]) -> impl FnOnce(io::Error) ->
     let (name, shown) = (program.to_owned(), shown(program, args));
     move |reason| match reason.kind() {
         ErrorKind::TimedOut => InstallError::NoAnswer { program: shown, reason },
+        ErrorKind::FileTooLarge => InstallError::LongAnswer { program: shown, reason },
         _ => InstallError::NoProgram { program: name, reason },
     }
 }
@@ -138,11 +163,23 @@ mod tests {
 
     #[test]
     fn a_program_gets_its_input_and_gives_its_output_however_long_both_are() {
-        let long = vec![b'x'; 1 << 20];
+        let long = vec![b'x'; MAX_LISTING_BYTES];
         let script = "cat; echo ' oh ' >&2; exit 3";
         let output = SystemCommands::CHANGING.run("/bin/sh", &["-c", script], &long).unwrap();
         assert!(!output.is_success && output.stdout == long);
         assert_eq!(output.stderr, "oh");
+    }
+
+    #[test]
+    fn what_a_program_writes_without_end_is_no_listing_and_complaints_are_cut() {
+        let too_long = "head -c 1048577 /dev/zero";
+        let err = must(&SystemCommands::CHANGING, "/bin/sh", &["-c", too_long]).unwrap_err();
+        assert!(matches!(err, InstallError::LongAnswer { .. }), "{err}");
+        assert!(err.to_string().contains("more than 1048576 bytes"), "{err}");
+        let script = "head -c 70000 /dev/zero | tr '\\0' x >&2";
+        let output = SystemCommands::CHANGING.run("/bin/sh", &["-c", script], b"").unwrap();
+        let cut = format!("{} … (cut)", "x".repeat(MAX_WORDS_BYTES));
+        assert!(output.stderr == cut, "{} bytes", output.stderr.len());
     }
 
     #[test]
@@ -156,8 +193,8 @@ mod tests {
     fn a_program_that_does_not_end_is_ended_and_told_apart_from_one_that_is_not_there() {
         let began = Instant::now();
         let hasty = SystemCommands { patience: Duration::from_millis(50) };
-        // The child that it leaves behind holds nothing up either.
-        let args = ["-c", "sleep 60 & sleep 60"];
+        // The shell becomes the program, so that nothing is left when it is ended.
+        let args = ["-c", "exec sleep 60"];
         let err = must(&hasty, "/bin/sh", &args).unwrap_err();
         assert!(matches!(err, InstallError::NoAnswer { .. }), "{err}");
         assert!(began.elapsed() < Duration::from_secs(20));

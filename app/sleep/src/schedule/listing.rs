@@ -1,10 +1,10 @@
 //! What is installed in the clocks of this system, for people. Reads only.
 
 use super::commands::Commands;
-use super::crontab::{installed_in, read};
+use super::crontab::{installed_in, read, shell_quoted};
 use super::launchd::Launchd;
 use super::systemd::Systemd;
-use super::windows::Windows;
+use super::windows::{Windows, powershell_quoted};
 use super::{At, InstallError, project_digest};
 use std::fs;
 use std::path::Path;
@@ -43,6 +43,15 @@ impl Scheduler {
             Self::Systemd => "systemd",
             Self::Launchd => "launchd",
             Self::Windows => "windows",
+        }
+    }
+
+    /// One word for the shell of the systems that have this clock.
+    #[must_use]
+    pub fn quoted(self, text: &str) -> String {
+        match self {
+            Self::Cron | Self::Systemd | Self::Launchd => shell_quoted(text),
+            Self::Windows => powershell_quoted(text),
         }
     }
 }

@@ -24,18 +24,18 @@ pub fn helper_script(job: &Job) -> Result<String, JobError> {
             return Err(JobError::Quote(word.to_owned()));
         }
     }
-    let argv: Vec<String> = job.argv().into_iter().map(literal).collect();
+    let argv: Vec<String> = job.argv().into_iter().map(powershell_quoted).collect();
     let project = job.project().to_string_lossy();
-    let log = literal(&format!("{project}\\.skillopt-sleep\\cron.log"));
+    let log = powershell_quoted(&format!("{project}\\.skillopt-sleep\\cron.log"));
     Ok(format!(
         "\u{feff}Set-Location -LiteralPath {}\r\n& {} *>> {log}\r\nexit $LASTEXITCODE\r\n",
-        literal(&project),
+        powershell_quoted(&project),
         argv.join(" ")
     ))
 }
 
-/// A text that PowerShell takes as it stands. Typographic quotes end such texts too.
-fn literal(text: &str) -> String {
+/// One word for PowerShell, which it takes as it stands. Typographic quotes end such texts too.
+pub(super) fn powershell_quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for c in text.chars() {
         if matches!(c, '\'' | '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}') {

@@ -51,7 +51,7 @@ impl InboxState {
             is_running: Box::new(is_running),
             ask: Box::new(move || {
                 Box::pin(async move {
-                    api::handoff(&self.project()).await.map(|page| self.page.set(page))
+                    api::handoff(&self.project(), self.dry()).await.map(|page| self.page.set(page))
                 })
             }),
             on_night: Box::new(move |night| {
@@ -78,7 +78,7 @@ impl InboxState {
     /// Without an answer what is there stays.
     fn look_again(self) {
         spawn_local(async move {
-            if let Ok(page) = api::handoff(&self.project()).await {
+            if let Ok(page) = api::handoff(&self.project(), self.dry()).await {
                 self.page.set(page);
             }
         });
@@ -86,6 +86,16 @@ impl InboxState {
 
     pub(super) fn project(self) -> String {
         self.page.with_untracked(|page| page.project.clone())
+    }
+
+    /// The prompts are those of a dry run.
+    pub(super) fn is_dry(self) -> bool {
+        self.page.with_untracked(|page| page.is_dry)
+    }
+
+    /// Whose prompts are asked for from now on: those that are shown, whichever begin to wait meanwhile.
+    fn dry(self) -> Option<bool> {
+        Some(self.is_dry())
     }
 
     pub(super) fn memo<T: PartialEq + Send + Sync + 'static>(
@@ -146,7 +156,8 @@ impl InboxState {
             prompt.map(|prompt| prompt.answer_sha.clone()).unwrap_or_default()
         });
         let sent = text.clone();
-        let answer = HandoffAnswer { project: self.project(), text, replaces, overwrite };
+        let (project, dry) = (self.project(), self.dry());
+        let answer = HandoffAnswer { project, dry, text, replaces, overwrite };
         let of = id.clone();
         let sending: Sending = Box::pin(async move { api::answer_prompt(&of, &answer).await });
         self.send(NOT_SAVED, sending, move || {
@@ -158,11 +169,12 @@ impl InboxState {
     }
 
     pub(super) fn take_back(self, id: String) {
-        let project = self.project();
+        let (project, dry) = (self.project(), self.dry());
         // What was answered stays in the field, to be changed.
         let text = untrack(|| self.text(&id));
         let of = id.clone();
-        let sending: Sending = Box::pin(async move { api::take_answer_back(&of, &project).await });
+        let sending: Sending =
+            Box::pin(async move { api::take_answer_back(&of, &project, dry).await });
         self.send("The answer was not taken back.", sending, move || {
             self.drafts.update(|drafts| keep_typed(drafts, id, text));
         });
@@ -170,8 +182,8 @@ impl InboxState {
 
     /// What others answered meanwhile. What is typed here stays.
     pub(super) fn load_again(self) {
-        let project = self.project();
-        let sending: Sending = Box::pin(async move { api::handoff(&project).await });
+        let (project, dry) = (self.project(), self.dry());
+        let sending: Sending = Box::pin(async move { api::handoff(&project, dry).await });
         self.send("The prompts could not be loaded.", sending, || {});
     }
 
@@ -198,7 +210,7 @@ impl InboxState {
             self.is_sending.set(true);
             self.failure.set(None);
             spawn_local(async move {
-                match api::continue_night(&self.project()).await {
+                match api::continue_night(&self.project(), self.dry()).await {
                     Ok(begun) => navigate(&night_href(&begun.id), NavigateOptions::default()),
                     Err(error) => self.failure.set(Some(("The night did not go on.", error))),
                 }

@@ -20,6 +20,15 @@ pub(super) fn progress_words(page: &HandoffPage) -> String {
     format!("{} of {} answered", page.n_answered, page.prompts.len())
 }
 
+/// What leads to the other prompts that wait in the project.
+pub(super) fn other_words(page: &HandoffPage) -> Option<String> {
+    let words = match page.is_dry {
+        true => "Prompts of the night wait too",
+        false => "Prompts of a dry run wait too",
+    };
+    page.other.is_some().then(|| words.to_owned())
+}
+
 /// Why the night cannot go on yet; `None` when it can.
 pub(super) fn missing_words(page: &HandoffPage) -> Option<String> {
     if page.running.is_some() {
@@ -89,6 +98,16 @@ pub(super) mod tests {
         assert!(missing_words(&done).is_some_and(|words| words.contains("works")));
         (done.running, done.night) = (None, None);
         assert!(missing_words(&done).is_some_and(|words| words.contains("command")));
+    }
+
+    #[test]
+    fn prompts_that_wait_beside_these_are_told_by_whose_they_are() {
+        let mut page = page("o");
+        assert_eq!(other_words(&page), None);
+        page.other.clone_from(&page.night);
+        assert!(other_words(&page).is_some_and(|words| words.contains("of a dry run")));
+        page.is_dry = true;
+        assert!(other_words(&page).is_some_and(|words| words.contains("of the night")));
     }
 
     #[test]

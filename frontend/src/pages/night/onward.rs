@@ -12,7 +12,7 @@ use skillopt_domain::night::NightStatus;
 pub(super) fn ToPrompts(night: NightState) -> impl IntoView {
     let waits = night.memo(|detail| {
         let waits = detail.night.status == NightStatus::Pending;
-        waits.then(|| inbox_href(&detail.night.project))
+        waits.then(|| inbox_href(&detail.night.project, detail.night.is_dry))
     });
     dynamic(move || {
         match waits.get() {

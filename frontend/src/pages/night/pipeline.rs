@@ -42,6 +42,11 @@ impl Reached {
         }
     }
 
+    /// The night is here now.
+    fn is_current(self) -> bool {
+        matches!(self, Self::Running | Self::Asking)
+    }
+
     /// Colour and shape.
     fn look(self) -> (&'static str, &'static str) {
         match self {
@@ -78,7 +83,7 @@ pub(super) fn Pipeline(night: NightState) -> impl IntoView {
 fn cell_view(cell: Cell) -> AnyView {
     let (status, icon) = cell.reached.look();
     let title = format!("{} {}", cell.bold, cell.rest);
-    let current = (cell.reached == Reached::Running).then_some("step");
+    let current = cell.reached.is_current().then_some("step");
     view! {
         <li class="stage" data-status=status aria-current=current style:--done=cell.done>
             <span class="stage__name"><Icon name=icon/>{cell.name}</span>
@@ -269,6 +274,8 @@ mod tests {
         night.night.progress.stage = NightStage::Mine;
         let cells = cells(&night);
         assert_eq!(told(&cells, 2), (Reached::Asking, " waits for answers".to_owned()));
+        let current: Vec<_> = cells.iter().filter(|cell| cell.reached.is_current()).collect();
+        assert_eq!((current.len(), current[0].name), (1, cells[2].name));
         assert_eq!((cells[1].reached, cells[3].reached), (Reached::Done, Reached::Waiting));
     }
 

@@ -15,7 +15,7 @@ use crate::state::memo::Memo;
 use leptos::prelude::*;
 use skillopt_domain::api::NightProposal;
 use skillopt_domain::diff::{Diff, diff};
-use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
+use skillopt_domain::night::edit::{EditRecord, GuidanceRecord, Target};
 
 #[component]
 pub(super) fn Proposals(night: NightState) -> impl IntoView {
@@ -105,7 +105,7 @@ fn proposed(night: NightState, proposal: &NightProposal, is_choice: bool) -> Any
                 {dynamic(change_now)}
             </div>
             {edits(night, proposal)}
-            {guidance_list(proposal.guidance.as_ref())}
+            {guidance_list(proposal.guidance.iter().map(|one| ("", one)))}
         </article>
     }
     .into_any()
@@ -281,14 +281,18 @@ pub(super) fn edit_item(edit: &EditRecord) -> AnyView {
     .into_any()
 }
 
-/// Guidance of the slow update, which is counted with no edits; nothing without any.
-pub(super) fn guidance_list(guidance: Option<&GuidanceRecord>) -> AnyView {
-    let items = guidance.map(guidance_item).into_iter().collect_any();
+/// Guidance of the slow update, each with the skill of its own that it is for (empty for the documents of the night), which
+/// is counted with no edits; nothing without any.
+pub(super) fn guidance_list<'a>(
+    guidance: impl Iterator<Item = (&'a str, &'a GuidanceRecord)>,
+) -> AnyView {
+    let items = guidance.map(|(skill, one)| guidance_item(skill, one)).collect_any();
     edit_list("Guidance of the slow update", None, items)
 }
 
-fn guidance_item(guidance: &GuidanceRecord) -> AnyView {
+fn guidance_item(skill: &str, guidance: &GuidanceRecord) -> AnyView {
     let end = if guidance.accepted { "part of the change" } else { "not kept" };
+    let of = guidance_of(skill, guidance.target);
     let before = Some(&guidance.before).filter(|before| !before.is_empty()).map(|before| {
         view! { <p class="small second">"in place of "<code>{before.clone()}</code></p> }.into_any()
     });
@@ -296,13 +300,21 @@ fn guidance_item(guidance: &GuidanceRecord) -> AnyView {
         <li class="night-edits__item">
             <p>
                 <span class="badge">"guidance"</span>" "
-                <span class="muted small">{target_word(guidance.target)}", "{end}</span>
+                <span class="muted small">{of}", "{end}</span>
             </p>
             {before}
             <pre class="night-edits__text">{guidance.content.clone()}</pre>
         </li>
     }
     .into_any()
+}
+
+/// The document that guidance is for.
+fn guidance_of(skill: &str, target: Target) -> String {
+    match skill {
+        "" => target_word(target).to_owned(),
+        skill => format!("skill {skill}"),
+    }
 }
 
 fn edit_body(edit: &EditRecord) -> AnyView {
@@ -317,4 +329,15 @@ fn edit_body(edit: &EditRecord) -> AnyView {
         .filter(|why| !why.is_empty())
         .map(|why| view! { <p><span class="muted">"Why "</span>{why.clone()}</p> }.into_any());
     view! { {anchor}{content}{why} }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guidance_of_a_skill_of_its_own_names_it() {
+        assert_eq!(guidance_of("", Target::Memory), "memory");
+        assert_eq!(guidance_of("letters", Target::Skill), "skill letters");
+    }
 }

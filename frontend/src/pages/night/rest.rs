@@ -12,7 +12,7 @@ use crate::fmt;
 use leptos::prelude::*;
 use skillopt_domain::api::NightDetail;
 use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
-use skillopt_domain::night::report::SkillGroupReport;
+use skillopt_domain::night::report::{SkillGroupReport, SleepReport};
 
 /// A line for each skill, when the night treated several.
 #[component]
@@ -81,7 +81,8 @@ struct Others {
     kept: Vec<EditRecord>,
     rejected: Vec<EditRecord>,
     unmatched: Vec<EditRecord>,
-    guidance: Option<GuidanceRecord>,
+    /// With the skill of its own that each is for; empty for the documents of the night.
+    guidance: Vec<(String, GuidanceRecord)>,
 }
 
 impl Others {
@@ -92,9 +93,21 @@ impl Others {
             kept: if is_shown { Vec::new() } else { report.edits.clone() },
             rejected: report.rejected_edits.clone(),
             unmatched: report.unmatched_edits.clone(),
-            guidance: report.guidance.clone().filter(|one| !is_shown || !one.accepted),
+            guidance: guidance(report)
+                .filter(|(_, one)| !is_shown || !one.accepted)
+                .map(|(skill, one)| (skill.to_owned(), one.clone()))
+                .collect(),
         }
     }
+}
+
+/// What was tried for the documents of the night and for skills of their own.
+fn guidance(report: &SleepReport) -> impl Iterator<Item = (&str, &GuidanceRecord)> {
+    let of_groups = report.skill_groups.iter().filter_map(|group| {
+        let guidance = group.guidance.as_ref()?;
+        Some((group.skill_name.as_str(), guidance))
+    });
+    report.guidance.iter().map(|one| ("", one)).chain(of_groups)
 }
 
 #[component]
@@ -118,7 +131,7 @@ pub(super) fn OtherEdits(night: NightState) -> impl IntoView {
                     {list("Passed, but nothing of this night is kept", &others.kept)}
                     {list("Rejected by the gate", &others.rejected)}
                     {list("Matched nothing", &others.unmatched)}
-                    {guidance_list(others.guidance.as_ref())}
+                    {guidance_list(others.guidance.iter().map(|(skill, one)| (skill.as_str(), one)))}
                 </div>
             </section>
         }
@@ -151,7 +164,7 @@ mod tests {
     use skillopt_domain::api::NightProposal;
     use skillopt_domain::night::NightStatus;
     use skillopt_domain::night::edit::Target;
-    use skillopt_domain::night::report::SleepReport;
+    use skillopt_domain::night::report::GroupStatus;
 
     #[test]
     fn a_dry_run_shows_the_edits_that_it_does_not_keep() {
@@ -172,7 +185,7 @@ mod tests {
             accepted,
         };
         night.report = Some(SleepReport { guidance: Some(guidance(true)), ..report() });
-        assert!(Others::of(&night).guidance.is_some(), "a dry run keeps no document");
+        assert_eq!(Others::of(&night).guidance.len(), 1, "a dry run keeps no document");
         night.proposals = vec![NightProposal {
             key: "skill".into(),
             live_path: String::new(),
@@ -184,8 +197,48 @@ mod tests {
             needs: Vec::new(),
             whole: String::new(),
         }];
-        assert_eq!(Others::of(&night).guidance, None);
+        assert!(Others::of(&night).guidance.is_empty());
         night.report = Some(SleepReport { guidance: Some(guidance(false)), ..report() });
-        assert!(Others::of(&night).guidance.is_some(), "what lost is in no document");
+        assert_eq!(Others::of(&night).guidance.len(), 1, "what lost is in no document");
+    }
+
+    #[test]
+    fn guidance_that_lost_in_a_skill_of_its_own_stands_here() {
+        let mut night = detail(NightStatus::Staged);
+        let group = |name: &str, accepted| SkillGroupReport {
+            skill_name: name.into(),
+            status: GroupStatus::Consolidated,
+            accepted,
+            gate_action: None,
+            baseline_score: None,
+            candidate_score: None,
+            n_tasks: 0,
+            n_applied_edits: 0,
+            n_rejected_edits: 0,
+            reason: String::new(),
+            edits: Vec::new(),
+            guidance: Some(GuidanceRecord {
+                target: Target::Skill,
+                content: "Keep it short.".into(),
+                before: String::new(),
+                accepted,
+            }),
+        };
+        let skill_groups = vec![group("letters", false), group("notes", true)];
+        night.report = Some(SleepReport { skill_groups, ..report() });
+        night.proposals = vec![NightProposal {
+            key: "skill:notes".into(),
+            live_path: String::new(),
+            before: String::new(),
+            after: String::new(),
+            edits: Vec::new(),
+            guidance: None,
+            risks: Vec::new(),
+            needs: Vec::new(),
+            whole: String::new(),
+        }];
+        let shown = Others::of(&night).guidance;
+        assert_eq!(shown.len(), 1, "what won is part of a document above");
+        assert_eq!((shown[0].0.as_str(), shown[0].1.accepted), ("letters", false));
     }
 }

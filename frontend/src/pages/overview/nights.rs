@@ -54,7 +54,7 @@ fn asking(night: &NightItem) -> AnyView {
     let label = format!("Asks you, {}", folder(&night.project));
     view! {
         <dt>{label}</dt>
-        <dd><a class="link" href=inbox_href(&night.project)>"Answer its prompts"</a></dd>
+        <dd><a class="link" href=inbox_href(&night.project, night.is_dry)>"Answer its prompts"</a></dd>
     }
     .into_any()
 }

@@ -25,7 +25,8 @@ pub(super) fn ToTasks(
 /// From the row of a night to its prompts, while they wait.
 #[component]
 pub(super) fn ToPrompts<'a>(night: &'a NightItem) -> impl IntoView + use<> {
-    let href = (night.status == NightStatus::Pending).then(|| inbox_href(&night.project));
+    let waits = night.status == NightStatus::Pending;
+    let href = waits.then(|| inbox_href(&night.project, night.is_dry));
     dynamic(move || match href.clone() {
         Some(href) => view! { " " <a class="link" href=href>"answer prompts"</a> }.into_any(),
         None => nothing(),

@@ -12,7 +12,7 @@ use crate::host::Hosting;
 use crate::sleep::{BegunNight, NightCommand, NightRunError, Nights};
 use serde_json::json;
 use skillopt_domain::night::NightProgress;
-use skillopt_sleep::handoff::Handoff;
+use skillopt_sleep::handoff::{Handoff, HandoffError, HandoffErrorKind};
 use skillopt_sleep::night::NightFailure;
 use skillopt_store::BeginNightError;
 use std::path::Path;
@@ -71,7 +71,8 @@ async fn work(
     let cancel = CancellationToken::new();
     let over = CancellationToken::new();
     let (watch, setup, given) = (begun.watch.clone(), begun.setup.clone(), begun.given.clone());
-    let (forecast, handoff) = (begun.forecast.clone(), begun.handoff.clone());
+    let (forecast, handoff, told) =
+        (begun.forecast.clone(), begun.handoff.clone(), begun.told.clone());
     if !args.json {
         forecast_lines(&forecast).iter().for_each(|line| output.note(line));
     }
@@ -94,7 +95,11 @@ async fn work(
     let (done, (), ()) = tokio::join!(work, stopping, telling);
     let result = match done {
         Ok(result) => result,
-        Err(err) => return Ok(failed(output, args, handoff.as_ref(), &err)),
+        Err(err) => {
+            // A night that came to its end has it in its report.
+            told.iter().for_each(|words| output.note(&format!("warning: {words}")));
+            return Ok(failed(output, args, handoff.as_ref(), &err));
+        }
     };
     if args.json {
         let file = args.tasks_file.as_deref();
@@ -159,12 +164,15 @@ fn failed(
         NightRunError::Night(failure) if failure.is_cancelled() => ("cancelled", Exit::Cancelled),
         NightRunError::Night(NightFailure::Busy(_))
         | NightRunError::Begin(BeginNightError::Running(_)) => ("night_running", Exit::Failed),
+        NightRunError::Handoff(err) | NightRunError::Night(NightFailure::Handoff(err)) => {
+            (handoff_word(err), Exit::Failed)
+        }
         NightRunError::Night(failure) if failure.is_refusal() => ("staging_refused", Exit::Failed),
         NightRunError::Night(_) => ("backend_failed", Exit::Failed),
         NightRunError::LeaseLost => ("lease_lost", Exit::Failed),
-        NightRunError::Begin(BeginNightError::Store(_))
-        | NightRunError::Store(_)
-        | NightRunError::Handoff(_) => ("store_failed", Exit::Failed),
+        NightRunError::Begin(BeginNightError::Store(_)) | NightRunError::Store(_) => {
+            ("store_failed", Exit::Failed)
+        }
     };
     if args.json {
         output.line(&json!({"ok": false, "error": word, "message": err.to_string()}).to_string());
@@ -172,6 +180,15 @@ fn failed(
         output.error(&err.to_string());
     }
     exit
+}
+
+fn handoff_word(err: &HandoffError) -> &'static str {
+    match err.kind() {
+        HandoffErrorKind::FileSystem => "handoff_failed",
+        HandoffErrorKind::NotThere | HandoffErrorKind::BadAnswer | HandoffErrorKind::Refused => {
+            "handoff_refused"
+        }
+    }
 }
 
 /// Prompts wait: where they are, and what to do.

@@ -221,3 +221,54 @@ async fn what_is_answered_for_a_dry_run_is_no_answer_for_the_night_that_waits() 
     assert_eq!(answers(".skillopt-sleep-handoff.dry"), 1);
     assert_eq!(answers(".skillopt-sleep-handoff"), 0);
 }
+
+#[tokio::test]
+async fn a_dry_run_that_waits_hides_no_prompts_of_the_night() {
+    let world = World::with_home().await;
+    let night = world.waiting().await;
+    assert_eq!(world.inbox().await["other"], Value::Null, "nothing else waits");
+    let order = json!({"project": world.project(), "backend": "handoff", "lookback_hours": 0, "dry_run": true});
+    let dry = world.post("/api/v1/sleep/nights", &order).await.json()["id"].clone();
+    world.nights.drained().await;
+    for (is_dry, own, other) in [(true, dry.clone(), json!(night)), (false, json!(night), dry)] {
+        let path = format!("{}&dry={is_dry}", world.inbox_path(""));
+        let inbox = world.get(&path).await.json();
+        assert_eq!(
+            (&inbox["is_dry"], &inbox["night"], &inbox["other"]),
+            (&json!(is_dry), &own, &other)
+        );
+        assert_eq!(ids(&inbox).len(), 3, "{inbox}");
+    }
+    // The night is answered and goes on, whatever waits beside it.
+    let of_night = json!({"dry": false});
+    for id in ids(&world.inbox().await) {
+        let answered = world.give(&id, "[]", of_night.clone()).await;
+        assert_eq!(answered.status, 200, "{}", answered.json());
+        assert_eq!(answered.json()["is_dry"], false);
+    }
+    let taken = world.inbox_path(&format!("/{}", ids(&world.inbox().await)[0]));
+    world.delete(&taken).await.is_problem(404, "not_found");
+    let body = json!({"project": world.project(), "dry": true});
+    world.post(&format!("{INBOX}/continue"), &body).await.is_problem(409, "conflict");
+    let body = json!({"project": world.project(), "dry": false});
+    assert_eq!(world.post(&format!("{INBOX}/continue"), &body).await.status, 200);
+    world.nights.drained().await;
+    let left = world.project().join(".skillopt-sleep-handoff");
+    assert!(left.with_added_extension("dry").exists(), "the dry run waits on");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn damaged_pins_are_a_conflict_and_a_file_system_that_refuses_is_an_error_of_the_server() {
+    let world = World::with_home().await;
+    world.waiting().await;
+    let order = json!({"project": world.project(), "backend": "handoff", "lookback_hours": 0});
+    let record = world.path().join("home/.skillopt-sleep/handoff-pins");
+    fs::remove_dir_all(&record).unwrap();
+    fs::write(&record, "no folder").unwrap();
+    world.post("/api/v1/sleep/nights", &order).await.is_problem(500, "internal");
+    let pins = world.project().join(".skillopt-sleep-handoff/digests.json");
+    fs::write(pins, b"\xff").unwrap();
+    let refused = world.post("/api/v1/sleep/nights", &order).await.is_problem(409, "conflict");
+    assert!(refused["detail"].as_str().unwrap().contains("digests.json"), "{refused}");
+}

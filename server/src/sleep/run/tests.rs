@@ -5,6 +5,7 @@ use crate::config::Environment;
 use skillopt_domain::hash::Sha256Hex;
 use skillopt_domain::night::report::SleepReport;
 use skillopt_sleep::adopt::Receipt;
+use skillopt_sleep::night::TASKS_CHANGED;
 use skillopt_sleep::stage::Role;
 use skillopt_store::Store;
 use std::path::Path;
@@ -92,10 +93,11 @@ fn a_night_that_lost_its_row_was_not_ended_by_a_person() {
 fn a_night_that_fails_leaves_the_prompts_of_an_earlier_round_where_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("handoff");
-    let earlier = Handoff::new(folder.clone(), Arc::new(str::to_owned));
+    let state = dir.path().join("state");
+    let earlier = Handoff::new(folder.clone(), &state, Arc::new(str::to_owned));
     earlier.pend("What is asked?", 9).unwrap();
     earlier.flush().unwrap();
-    let now = Handoff::new(folder.clone(), Arc::new(str::to_owned));
+    let now = Handoff::new(folder.clone(), &state, Arc::new(str::to_owned));
     assert!(end_round(Some(&now), Err(cancelled().into())).is_err());
     assert!(folder.join("PROMPTS.md").is_file() && folder.join("pending.json").is_file());
     now.pend("And then?", 9).unwrap();
@@ -104,6 +106,21 @@ fn a_night_that_fails_leaves_the_prompts_of_an_earlier_round_where_they_are() {
     assert!(matches!(done, Err(NightRunError::Night(failure)) if failure.is_pending()));
     let text = std::fs::read_to_string(folder.join("PROMPTS.md")).unwrap();
     assert!(text.contains("And then?"), "{text}");
+}
+
+#[test]
+fn what_changed_is_told_by_a_night_that_waits_and_else_by_its_report() {
+    let told = [TASKS_CHANGED.to_owned(), "pins are not used".to_owned()];
+    let end = |done: Result<NightResult, NightRunError>| {
+        let mut end = end_of(&done, NightProgress::start(), false, ("a".to_owned(), 1));
+        tell_beside(&mut end, &told);
+        end.detail
+    };
+    let pending: NightFailure = NightError::from(BackendError::Pending).into();
+    let waits = end(Err(pending.into()));
+    assert!(waits.ends_with(&format!("; {}; {}", told[0], told[1])), "{waits}");
+    let is_over = end(Ok(result(Path::new("/n"), Vec::new())));
+    assert!(!is_over.contains("pins") && !is_over.contains(TASKS_CHANGED), "{is_over}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Projects with more than one clock: each of them begins a night of its own. Reads nothing.
 
-use skillopt_sleep::schedule::{InstalledJob, shell_quoted};
+use skillopt_sleep::schedule::{InstalledJob, Scheduler};
 use skillopt_store::ScheduleRow;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,28 +17,25 @@ pub(crate) fn runs_twice<'a>(
     let projects: BTreeSet<&str> = of_server.iter().copied().chain(of_jobs).collect();
     let warning = |project: &str| {
         let own = jobs.iter().filter(|job| job.is_of(Path::new(project)));
-        let mut clocks: Vec<&str> = own.map(|job| job.scheduler.word()).collect();
+        let mut clocks: Vec<Scheduler> = own.map(|job| job.scheduler).collect();
         clocks.dedup();
+        let first = *clocks.first()?;
+        let mut shown: Vec<&str> = clocks.into_iter().map(Scheduler::word).collect();
         if of_server.contains(project) {
-            clocks.push("server");
+            shown.push("`skillopt serve`");
         }
-        (clocks.len() > 1).then(|| words(project, &clocks))
+        (shown.len() > 1).then(|| words(project, first, &shown))
     };
     projects.into_iter().filter_map(warning).collect()
 }
 
-fn words(project: &str, clocks: &[&str]) -> String {
-    let shown = |clock: &&str| match *clock {
-        "server" => "`skillopt serve`".to_owned(),
-        clock => clock.to_owned(),
-    };
-    let shown: Vec<String> = clocks.iter().map(shown).collect();
+fn words(project: &str, first: Scheduler, clocks: &[&str]) -> String {
     format!(
         "nights of {project} begin more than once a day, by {}; to take one away: skillopt sleep unschedule --with {} \
          --project {}",
-        shown.join(" and by "),
-        clocks[0],
-        shell_quoted(project)
+        clocks.join(" and by "),
+        first.word(),
+        first.quoted(project)
     )
 }
 
@@ -101,5 +98,23 @@ mod tests {
         for (told, expect) in told.iter().zip(expect) {
             assert!(told.contains("nights of /p/my work begin") && told.contains(expect), "{told}");
         }
+    }
+
+    #[rstest]
+    #[case(Scheduler::Windows, r"--project 'C:\it''s mine'")]
+    #[case(Scheduler::Cron, r"--project 'C:\it'\''s mine'")]
+    fn the_command_is_quoted_for_the_shell_of_the_system(
+        #[case] scheduler: Scheduler,
+        #[case] expect: &str,
+    ) {
+        let project = r"C:\it's mine";
+        let job = InstalledJob {
+            scheduler,
+            project: Some(project.to_owned()),
+            at: None,
+            name: String::new(),
+        };
+        let told = runs_twice(&[job], [row(project, true)].iter());
+        assert!(told.len() == 1 && told[0].ends_with(expect), "{told:?}");
     }
 }

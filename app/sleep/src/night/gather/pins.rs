@@ -38,17 +38,25 @@ impl Work<'_> {
         &self,
         tasks: &[TaskRecord],
         pinned: Option<Gathered>,
+        anew: Option<String>,
     ) -> Result<Gathered, NightFailure> {
         if let Some(mut begun) = pinned {
             let change = have_changed(&begun.tasks, tasks).then(|| TASKS_CHANGED.to_owned());
             begun.notes.extend(change);
             return Ok(begun);
         }
-        let gathered = super::given(tasks);
+        let mut gathered = super::given(tasks);
+        gathered.notes.extend(anew);
         if !gathered.tasks.is_empty() {
             self.pin(Pinned::Tasks, &gathered).await?;
         }
         Ok(gathered)
+    }
+
+    /// What is told of pins that this machine did not write.
+    pub(super) async fn foreign_pins(&self) -> Result<Option<String>, NightFailure> {
+        let Some(handoff) = self.plan.handoff.clone() else { return Ok(None) };
+        Ok(beside("read what is pinned", move || handoff.foreign_pins()).await??)
     }
 
     /// What the first round of a night that a person answers saw; `None` in that round, and in all other nights.
