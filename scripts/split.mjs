@@ -14,7 +14,7 @@ import { CODE, DATA, renameImports, sections } from "./wasm.mjs";
 // of a page are near the budget and have less to spare.
 const REQUEST_BYTES = { page: 7_000, inner: 850 };
 // What a page loads counts the more the heavier the page is, with this power: heavy ones are near the budget.
-const EMPHASIS = 5;
+const EMPHASIS = 5.5;
 // How much counts what is loaded by a part beside a page; what follows a run that goes on comes with the page.
 const BESIDE_SHARE = 0.1;
 const LIVE_SHARE = 0.5;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The parts of a skill, to be drawn one by one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RenderedSkill {
     /// The keys of its front matter, in order.
@@ -17,6 +17,8 @@ pub struct RenderedSkill {
     /// The text is larger than that; the end is left out.
     pub is_cut: bool,
 }
+
+from_fields! { RenderedSkill { facts, nodes, is_cut } }
 
 /// A piece of Markdown. All text is untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -12,7 +12,8 @@ pub(crate) use lines::{Normalised, from_lf, to_lf};
 pub use regions::{Region, RegionRefusal};
 
 use crate::hash::Sha256Hex;
-use serde::{Deserialize, Serialize};
+use crate::json::from_fields;
+use serde::Serialize;
 use std::ops::Range;
 
 const BOM: char = '\u{feff}';
@@ -47,7 +48,7 @@ pub struct NotUtf8 {
 }
 
 /// Something in a skill that a person should look at. Never an error: the skill stays trainable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SkillWarning {
     /// Line from 1.
@@ -57,6 +58,8 @@ pub struct SkillWarning {
     /// What is wrong and what to do.
     pub message: String,
 }
+
+from_fields! { SkillWarning { line, column, message } }
 
 impl SkillDoc {
     /// Reads a text. Any text is a skill, the empty one too.

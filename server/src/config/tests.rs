@@ -273,8 +273,10 @@ fn other_names_of_codex_keys_are_understood() {
 
 #[test]
 fn c87_the_environment_chooses_a_backend_and_one_that_cannot_play_the_role_is_told() {
-    let env =
-        Environment::from_pairs([("TARGET_BACKEND", "mock"), ("OPTIMIZER_BACKEND", "copilot_exec")]);
+    let env = Environment::from_pairs([
+        ("TARGET_BACKEND", "mock"),
+        ("OPTIMIZER_BACKEND", "copilot_exec"),
+    ]);
     let message = load_with("train: {seed: 1}\n", &env, &[]).expect_err("refused").to_string();
     assert!(message.contains("OPTIMIZER_BACKEND: model.optimizer_backend"), "{message}");
     assert!(message.contains("cannot propose edits"), "{message}");

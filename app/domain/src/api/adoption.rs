@@ -9,7 +9,7 @@ use crate::skill::{Eol, SkillWarning};
 use serde::{Deserialize, Serialize};
 
 /// `GET /runs/{id}/skills/{sha}` and `/skills/{sha}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SkillText {
     /// Its hash.
@@ -25,6 +25,8 @@ pub struct SkillText {
     /// The text as it is read.
     pub rendered: RenderedSkill,
 }
+
+from_fields! { SkillText { sha, text, eol, tokens, warnings, rendered } }
 
 /// `POST /adoptions/preview`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 
 use super::SkillWarning;
 use super::lines::{Line, lines};
+use crate::json::from_fields;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ pub struct FrontMatter {
 }
 
 /// One top-level key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FrontMatterEntry {
     /// The key.
@@ -27,6 +28,8 @@ pub struct FrontMatterEntry {
     /// Line from 1.
     pub line: u32,
 }
+
+from_fields! { FrontMatterEntry { key, value, line } }
 
 /// The byte range of the front matter, closing line included; a BOM before it belongs to it.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {

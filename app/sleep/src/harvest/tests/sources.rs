@@ -142,14 +142,15 @@ fn c106_a_reader_of_a_write_ahead_log_never_stops_the_writer() {
     assert_eq!(session(&fixture.harvest(Source::CopilotCli), "cli-1").user_prompts.len(), 3);
 }
 
-/// Every file below a folder with its bytes, by its path.
+/// Every file below a folder with its bytes, by its path. A link that leads nowhere is none.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(self::files(&path)),
-            false => drop(files.insert(path.clone(), std::fs::read(&path).unwrap())),
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else if path.is_file() {
+            files.insert(path.clone(), std::fs::read(&path).unwrap());
         }
     }
     files
