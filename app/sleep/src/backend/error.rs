@@ -29,7 +29,7 @@ pub enum BackendError {
         message: String,
     },
     /// Somebody has to answer the question first.
-    #[error("a question waits for an answer")]
+    #[error("it goes on when all prompts are answered")]
     Pending,
     /// An answer came that is none, even after asking again.
     #[error("unusable reply: {0}")]

@@ -26,11 +26,15 @@ pub(super) fn Bar(inbox: InboxState) -> impl IntoView {
     let go_on = inbox.go_on();
     let asked_at =
         inbox.memo(|page| (page.asked_at_ms, page.running.clone().or(page.night.clone())));
+    let (to_night, onward) = match inbox.is_dry() {
+        true => ("The dry run", "Go on with the dry run"),
+        false => ("The night", "Go on with the night"),
+    };
     let asked = move || {
         let (at, night) = asked_at.get();
         view! {
             {at.map(|at_ms| view! { <span>"asked "<When at_ms/></span> }.into_any())}
-            {night.map(|id| view! { <a href=night_href(&id)>"The night"</a> }.into_any())}
+            {night.map(|id| view! { <a class="link" href=night_href(&id)>{to_night}</a> }.into_any())}
         }
         .into_any()
     };
@@ -47,7 +51,7 @@ pub(super) fn Bar(inbox: InboxState) -> impl IntoView {
                     disabled=move || cannot() aria-busy=move || inbox.is_sending.get().then_some("true")
                     on:click=handler(move |_| go_on())
                 >
-                    <Icon name="moon"/>"Go on with the night"
+                    <Icon name="moon"/>{onward}
                 </button>
             </div>
         </section>

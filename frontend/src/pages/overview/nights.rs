@@ -29,7 +29,9 @@ pub(super) fn Nights(nights: Memo<NightsOverview>) -> impl IntoView {
 fn facts(nights: &NightsOverview) -> Vec<AnyView> {
     let mut all = nights.running.iter().map(running).collect_any();
     all.extend(nights.asking.iter().map(asking));
-    if let Some(last) = &nights.last {
+    // One that asks stands above.
+    let is_told = |last: &&NightItem| nights.asking.iter().any(|night| night.id == last.id);
+    if let Some(last) = nights.last.as_ref().filter(|last| !is_told(last)) {
         all.push(over(last));
     }
     if let Some(next) = &nights.next {
@@ -75,10 +77,8 @@ fn over(night: &NightItem) -> AnyView {
     view! {
         <dt>{label}</dt>
         <dd>
-            <span class="row" data-gap="tight">
-                {night.is_simulated.then(|| view! { <SimulatedBadge/> }.into_any())}
-                <a href=night_href(&night.id)><Status look text=words/></a>
-            </span>
+            {night.is_simulated.then(|| view! { <SimulatedBadge/> " " }.into_any())}
+            <a href=night_href(&night.id)><Status look text=words/></a>
         </dd>
         {took}
     }

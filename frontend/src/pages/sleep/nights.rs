@@ -16,6 +16,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use skillopt_domain::api::NightItem;
 use skillopt_domain::ids::NightId;
+use skillopt_domain::night::NightStatus;
 
 #[component]
 pub(super) fn NightsTable(nights: RwSignal<Vec<NightItem>>) -> impl IntoView {
@@ -91,8 +92,12 @@ fn row_key(night: &NightItem) -> String {
 fn row(night: &NightItem, cursor: RwSignal<Option<NightId>>) -> AnyView {
     let id = night.id.clone();
     let mark = move || cursor.with(|cursor| cursor.as_ref() == Some(&id));
+    let nothing = match night.status {
+        NightStatus::Staged => "nothing to adopt",
+        _ => fmt::MISSING,
+    };
     let decision = decision_look(night).map_or_else(
-        || view! { <span class="table__dim">{fmt::MISSING}</span> }.into_any(),
+        || view! { <span class="table__dim">{nothing}</span> }.into_any(),
         |look| view! { <Status look/> }.into_any(),
     );
     let took = night.ended_at_ms.map(|end| fmt::duration(end.saturating_sub(night.started_at_ms)));
@@ -122,7 +127,6 @@ fn row(night: &NightItem, cursor: RwSignal<Option<NightId>>) -> AnyView {
 mod tests {
     use super::*;
     use crate::components::night_cells::tests::night;
-    use skillopt_domain::night::NightStatus;
 
     #[test]
     fn a_row_is_drawn_anew_when_the_night_moves() {
