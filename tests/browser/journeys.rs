@@ -16,6 +16,7 @@ mod rejected;
 mod restart;
 mod review;
 mod sample_run;
+mod schedule;
 
 use crate::harness::Stage;
 use futures::FutureExt;
@@ -23,7 +24,7 @@ use futures::future::LocalBoxFuture;
 
 type Journey = for<'a> fn(&'a mut Stage) -> LocalBoxFuture<'a, anyhow::Result<()>>;
 
-pub(crate) const ALL: [(&str, Journey); 18] = [
+pub(crate) const ALL: [(&str, Journey); 19] = [
     ("sample_run_from_click_to_adopt_and_revert", |stage| sample_run::run(stage).boxed_local()),
     ("a_rejected_edits_reason_can_be_read", |stage| rejected::run(stage).boxed_local()),
     ("a_deep_link_survives_reload", |stage| deep_link::run(stage).boxed_local()),
@@ -37,6 +38,7 @@ pub(crate) const ALL: [(&str, Journey); 18] = [
     ("prompts_of_a_night_are_answered_in_the_browser", |stage| handoff::run(stage).boxed_local()),
     ("a_night_runs_with_the_tasks_that_a_person_chose", |stage| curation::run(stage).boxed_local()),
     ("one_edit_of_two_is_adopted_from_the_queue", |stage| review::run(stage).boxed_local()),
+    ("a_night_every_day_is_scheduled_run_and_deleted", |stage| schedule::run(stage).boxed_local()),
     ("keyboard_only", |stage| keyboard::run(stage).boxed_local()),
     ("a_page_fetches_its_own_code_only", |stage| parts::fetched_when_shown(stage).boxed_local()),
     ("a_part_that_does_not_come_can_be_asked_for_again", |stage| {
