@@ -63,7 +63,8 @@ async fn train(
             Existing::Known(row) => return go_on(args, hosting, &row, &resolved, output).await,
             Existing::Foreign => {
                 output.error(&format!(
-                    "{} holds a run that this data directory does not know; choose an empty folder",
+                    "{} holds a run that this data directory does not know, or files that a run would write over; \
+                     choose an empty folder",
                     folder.display()
                 ));
                 return Ok(Exit::Usage);

@@ -274,6 +274,26 @@ async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     assert!(matches!(found, Existing::Foreign));
 }
 
+#[rstest::rstest]
+#[case::of_another_program("config.json", r#"{"name": "mine"}"#, true)]
+#[case::no_json("config.json", "mine", true)]
+#[case::a_skill("best_skill.md", "# Mine", true)]
+#[case::of_a_process_that_died_early("config.json", r#"{"out_root": "out"}"#, false)]
+#[case::what_no_run_writes("notes.txt", "mine", false)]
+#[tokio::test]
+async fn files_that_a_run_would_write_over_are_left_alone(
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] is_refused: bool,
+) {
+    let scene = Scene::new().await;
+    let folder = scene.dir.path().join("mine");
+    std::fs::create_dir(&folder).expect("folder");
+    std::fs::write(folder.join(name), text).expect("file");
+    let found = scene.hosting.existing(&folder).await.expect("read");
+    assert_eq!(matches!(found, Existing::Foreign), is_refused, "{found:?}");
+}
+
 #[tokio::test]
 async fn a_check_counts_tasks_and_calls_and_names_what_is_wrong() {
     let scene = Scene::new().await;
@@ -343,7 +363,13 @@ async fn a_run_of_a_dead_process_is_taken_at_once_and_that_of_a_living_one_is_no
     scene.hosting.wait_until_free(&run).await.expect("free");
     assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
 
+    let run = held_by("4294967295:gone").await;
+    scene.hosting.take_if_dead(&run).await.expect("taken");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
+
     let run = held_by("1:alive").await;
+    scene.hosting.take_if_dead(&run).await.expect("left alone");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Queued);
     let renew = async {
         loop {
             tokio::time::sleep(Duration::from_millis(50)).await;
