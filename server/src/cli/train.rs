@@ -148,6 +148,14 @@ async fn go_on(
             return Ok(refuse_other_run(output, row, &plan.differences));
         }
         output.note(&format!("run {} is done already; this is how it ended", row.id));
+        if !Path::new(&row.out_root).join("best_skill.md").exists() {
+            let short = row.id.short();
+            output.note(&format!(
+                "its files are gone from {}; `skillopt runs export {short} --format skill --output FILE` writes the \
+                 best skill again",
+                row.out_root
+            ));
+        }
         return finish(hosting, &row.id, row.status, report, output).await;
     }
     resume(hosting, row, resolved, report, output).await
