@@ -241,6 +241,25 @@ async fn a_run_whose_data_is_gone_fails_with_its_path() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn splits_that_cannot_be_written_are_a_matter_of_their_folder() {
+    let scene = Scene::new().await;
+    let file = scene.dir.path().join("file");
+    std::fs::write(&file, "").expect("written");
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/searchqa_sample/train/items.json");
+    let (data, folder) = (
+        format!("env.data_path={}", data.display()),
+        format!("env.split_output_dir={}", file.display()),
+    );
+    let config = scene.config(&["env.split_mode=ratio", &data, &folder]);
+    let run = scene.create(config, None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Failed);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    let detail = row.detail.unwrap_or_default();
+    assert!(detail.starts_with("env.split_output_dir: "), "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     let scene = Scene::new().await;
     let folder = scene.dir.path().join("mine");
