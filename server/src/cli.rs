@@ -26,6 +26,7 @@ mod stop;
 mod summary;
 mod train;
 
+use crate::causes::causes;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use output::Output;
@@ -126,7 +127,7 @@ async fn dispatch(cli: Cli, output: &mut Output) -> Exit {
         Command::Sleep(args) => sleep::run(*args, &data_dir, output).await,
     };
     done.unwrap_or_else(|err| {
-        output.error(&format!("{err:#}"));
+        output.error(&causes(&*err));
         Exit::Failed
     })
 }

@@ -106,6 +106,8 @@ fn c46_an_evaluation_that_an_outage_ends_says_so_last() -> anyhow::Result<()> {
     assert_eq!(said.code, 1, "{}", said.err);
     let last = said.err.lines().last().unwrap_or_default();
     ensure!(last.contains("has not answered for") && last.contains("loaded"), "{}", said.err);
-    assert_eq!(said.json()?["status"], "failed");
+    let json = said.json()?;
+    assert_eq!(json["status"], "failed");
+    ensure!(json["detail"].as_str().is_some_and(|why| said.err.contains(why)), "{json}");
     Ok(())
 }

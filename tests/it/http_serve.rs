@@ -1,5 +1,6 @@
 //! The server on a real socket: from launch to adoption, over a restart, and what it says when it cannot start.
 
+use crate::binary::{Said, command};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use skillopt_server::config::Environment;
@@ -214,5 +215,19 @@ async fn c73_without_users_only_this_machine_is_served() -> anyhow::Result<()> {
         let refused = serve_until(options, CancellationToken::new()).await;
         assert!(matches!(refused, Err(ServeError::NotLoopback(_))), "{host}: {refused:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_folder_for_adoptions_that_is_none_is_refused_before_anything_is_opened() -> anyhow::Result<()>
+{
+    let dir = tempfile::tempdir()?;
+    // No server can start on this data directory, so that the test ends in any case.
+    let file = dir.path().join("file");
+    std::fs::write(&file, "")?;
+    let arguments = ["serve", "--no-open", "--port", "0", "--adopt-root", "/no/such/folder"];
+    let said = Said::from(command(&file).args(arguments).output()?);
+    ensure!(said.code == 2, "{said:?}");
+    ensure!(said.err.contains("/no/such/folder"), "{said:?}");
     Ok(())
 }

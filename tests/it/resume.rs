@@ -1,7 +1,7 @@
 //! The process is killed, as by a power cut, at every phase of a step; the same command goes on to the same
 //! bytes, and the server answers no request twice.
 
-use crate::binary::{command, history};
+use crate::binary::{Said, command, history};
 use crate::fake_server::{FakeServer, Seen};
 use crate::training::{over_http, train_over_http};
 use rstest::rstest;
@@ -105,6 +105,30 @@ fn c48_killed_at_any_phase_the_same_command_ends_in_the_same_bytes(
     let counted = calls["target"].as_u64().zip(calls["optimizer"].as_u64());
     let counted = counted.map(|(target, optimizer)| target + optimizer);
     assert_eq!(counted, u64::try_from(answered).ok(), "what the killed process paid for counts");
+    Ok(())
+}
+
+#[rstest]
+#[case::resumed("resume", "done")]
+#[case::cancelled("cancel", "cancelled")]
+fn a_killed_run_is_taken_up_or_cancelled_by_its_id_without_waiting_for_its_lease(
+    #[case] verb: &str,
+    #[case] expect: &str,
+) -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let killer = Arc::new(Killer::default());
+    let server = killing_server(&killer, |seen| seen.phase.contains("step_0001/rollout"));
+    let (data, out) = (dir.path().join("data"), dir.path().join("out"));
+    start(&data, &server.url, &out, &killer)?;
+    assert!(wait_for_death(&killer), "it ended before it was killed");
+    let runs = |arguments: &[&str]| -> anyhow::Result<Said> {
+        Ok(command(&data).arg("runs").args(arguments).output()?.into())
+    };
+    let listed = runs(&["list", "--json"])?.json()?;
+    let id = listed["items"][0]["id"].as_str().unwrap_or_default();
+    let said = runs(&[verb, id, "--json"])?;
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(said.json()?["status"], expect);
     Ok(())
 }
 

@@ -70,6 +70,15 @@ fn the_sample_improves_and_the_same_command_again_costs_nothing() -> anyhow::Res
     assert!(number(&second, "/calls/cached") > 0);
     assert_eq!(first_skill, second_skill);
     assert_eq!(first_history, second_history);
+
+    let gone = dir.path().join("two");
+    std::fs::remove_dir_all(&gone)?;
+    let gone = gone.to_string_lossy();
+    let fast = "model.mock_latency_ms=0";
+    let arguments = ["--config", SAMPLE, "--out-root", &gone, "--cfg-options", fast];
+    let again = train(&dir.path().join("data"), &arguments)?;
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert!(again.err.contains("--format skill"), "{}", again.err);
     Ok(())
 }
 

@@ -74,11 +74,23 @@ impl fmt::Display for CapReached {
             Cap::Time => write!(
                 f,
                 "{} of {} minutes are used; raise limits.max_minutes and resume",
-                spent / 60_000,
-                limit / 60_000
+                minutes(*spent, *limit),
+                minutes(*limit, *limit)
             ),
         }
     }
+}
+
+/// Below a minute, hundredths would show small caps as none.
+fn minutes(ms: u64, limit_ms: u64) -> String {
+    let text = if limit_ms < 60_000 {
+        let n = ms / 6;
+        format!("{}.{:04}", n / 10_000, n % 10_000)
+    } else {
+        let n = ms / 600;
+        format!("{}.{:02}", n / 100, n % 100)
+    };
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn dollars(micros: u64) -> String {

@@ -22,6 +22,7 @@ pub(super) async fn resume_run(
 ) -> anyhow::Result<Exit> {
     let run = find(hosting.store(), &args.run.run).await?;
     hosting.refuse_imported(&run).await?;
+    hosting.take_if_dead(&run).await?;
     let row = hosting.store().run_row(&run).await?;
     let wanted = match cfg_options(&args.cfg_options).and_then(|flags| changed(&row.config, &flags))
     {
@@ -35,6 +36,13 @@ pub(super) async fn resume_run(
         }
         RunStatus::Pausing | RunStatus::Paused if args.cfg_options.is_empty() => {
             ask(hosting, &args.run, Command::Unpause, output).await
+        }
+        status if status.is_live() && args.cfg_options.is_empty() => {
+            let short = run.short();
+            output.error(&format!(
+                "the run is {status}: a process works on it; `skillopt runs show {short}` tells how far it is"
+            ));
+            Ok(Exit::Usage)
         }
         status if status.is_live() => {
             output.error(&format!(

@@ -65,7 +65,8 @@ pub(super) async fn run(
         }
         Err(err) => {
             let place = data_dir.display().to_string();
-            report.checks.push(check(CheckState::Failed, "Data directory", &place, &causes(&err)));
+            let detail = format!("{}; --data-dir names another one", causes(&err));
+            report.checks.push(check(CheckState::Failed, "Data directory", &place, &detail));
             report.checks.push(check_port(args.port).await);
         }
     }

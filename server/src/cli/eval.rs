@@ -197,6 +197,7 @@ impl Evaluation {
         let total = self.spend.total();
         json!({
             "status": status_word(measured),
+            "detail": measured.failure.as_ref().map(ToString::to_string),
             "skill": args.skill,
             "skill_sha256": measured.skill.sha(),
             "split": skillopt_engine::splits::SplitName::from(args.split).folder(),

@@ -14,7 +14,7 @@ pub(super) fn forecast_lines(forecast: &Forecast) -> Vec<String> {
     let estimate = &forecast.estimate;
     let mut lines = vec![
         format!(
-            "{} steps; at most {} target and {} optimizer calls",
+            "{} steps; at most {} target and {} optimizer calls, questions that are asked again not counted",
             forecast.total_steps, forecast.target_calls_max, forecast.optimizer_calls_max
         ),
         format!("forecast: {}", total_words(&estimate.total())),

@@ -196,6 +196,8 @@ pub(super) async fn ask(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let run = find(hosting.store(), &args.run).await?;
+    // A process that died would never do what it is asked.
+    hosting.take_if_dead(&run).await?;
     match hosting.store().request(&run, command, ACTOR, hosting.clock().now_ms()).await {
         Ok(status) if args.json => {
             output.line(&serde_json::json!({"run_id": run, "status": status}).to_string());

@@ -14,6 +14,10 @@ use std::process::{Command, Stdio};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(args: ServeArgs, data_dir: &Path, output: &Output) -> anyhow::Result<Exit> {
+    if let Some(folder) = args.adopt_roots.iter().find(|folder| !folder.is_dir()) {
+        output.error(&format!("--adopt-root: {} is no folder; create it first", folder.display()));
+        return Ok(Exit::Usage);
+    }
     let env = Environment::of_process(data_dir);
     let home = home_of(&env);
     let hosting = Hosting::open(data_dir, env).await?;

@@ -12,6 +12,7 @@ mod status;
 
 use super::Exit;
 use super::output::Output;
+use crate::causes::causes;
 use crate::config::Environment;
 use crate::sleep::{NightOrder, NightSetup, OrderError, key};
 use args::{CommonArgs, ScopeArg, SleepArgs, SleepCommand};
@@ -24,7 +25,7 @@ pub(super) async fn run(args: SleepArgs, data_dir: &Path, output: &Output) -> an
     match dispatch(args, data_dir, output).await {
         // One document is the only output, also for what nobody foresaw.
         Err(err) if is_json => {
-            refuse(output, true, "failed", &format!("{err:#}"));
+            refuse(output, true, "failed", &causes(&*err));
             Ok(Exit::Failed)
         }
         done => done,

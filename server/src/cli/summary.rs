@@ -14,6 +14,8 @@ use skillopt_store::{Store, StoreFailure};
 pub(super) struct TrainSummary {
     run_id: String,
     status: RunStatus,
+    /// Why it ended so; `null` when it is done.
+    detail: Option<String>,
     out_root: String,
     baseline: Scores,
     best: BestScores,
@@ -112,6 +114,7 @@ impl TrainSummary {
         Ok(Self {
             run_id: row.id.to_string(),
             status: row.status,
+            detail: row.detail.clone(),
             out_root: row.out_root.clone(),
             baseline: Scores { selection: baseline, test: test(&view.test_initial) },
             best: BestScores {

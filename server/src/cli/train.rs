@@ -63,7 +63,8 @@ async fn train(
             Existing::Known(row) => return go_on(args, hosting, &row, &resolved, output).await,
             Existing::Foreign => {
                 output.error(&format!(
-                    "{} holds a run that this data directory does not know; choose an empty folder",
+                    "{} holds a run that this data directory does not know, or files that a run would write over; \
+                     choose an empty folder",
                     folder.display()
                 ));
                 return Ok(Exit::Usage);
@@ -147,6 +148,14 @@ async fn go_on(
             return Ok(refuse_other_run(output, row, &plan.differences));
         }
         output.note(&format!("run {} is done already; this is how it ended", row.id));
+        if !Path::new(&row.out_root).join("best_skill.md").exists() {
+            let short = row.id.short();
+            output.note(&format!(
+                "its files are gone from {}; `skillopt runs export {short} --format skill --output FILE` writes the \
+                 best skill again",
+                row.out_root
+            ));
+        }
         return finish(hosting, &row.id, row.status, report, output).await;
     }
     resume(hosting, row, resolved, report, output).await

@@ -100,9 +100,13 @@ impl Hosting {
     async fn refuse_taken(&self, path: &Path) -> Result<(), HostError> {
         match self.existing(path).await? {
             Existing::None => Ok(()),
-            Existing::Known(_) | Existing::Foreign => {
+            Existing::Known(_) => {
                 Err(folder_error(path, &"it holds a run already; choose an empty folder"))
             }
+            Existing::Foreign => Err(folder_error(
+                path,
+                &"it holds a run, or files that a run would write over; choose an empty folder",
+            )),
         }
     }
 }

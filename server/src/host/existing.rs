@@ -1,9 +1,15 @@
 //! Looks whether a run folder belongs to a run already.
 
+use super::plain_file::read_plain;
 use super::{HostError, Hosting, absolute};
+use serde_json::{Map, Value};
 use skillopt_domain::ids::RunId;
 use skillopt_store::RunRow;
+use std::io::ErrorKind;
 use std::path::Path;
+
+/// Ours have some kilobytes.
+const MOST_CONFIG_BYTES: u64 = 1 << 20;
 
 /// What is in a folder.
 #[derive(Debug)]
@@ -12,7 +18,7 @@ pub enum Existing {
     None,
     /// A run of this data directory.
     Known(Box<RunRow>),
-    /// A run folder that no run of this data directory owns.
+    /// A run folder that no run of this data directory owns, or files that a run would write over.
     Foreign,
 }
 
@@ -48,7 +54,22 @@ impl Hosting {
     }
 }
 
-/// A `config.json` alone is what a process leaves that dies before the run is noted: nothing was done then.
+/// What a run writes over without a look.
+const WRITTEN: [&str; 4] = ["history.json", "runtime_state.json", "summary.json", "best_skill.md"];
+
 fn is_run_folder(folder: &Path) -> bool {
-    ["history.json", "runtime_state.json"].iter().any(|name| folder.join(name).exists())
+    WRITTEN.iter().any(|name| folder.join(name).exists()) || has_other_config(folder)
+}
+
+/// A `config.json` of ours alone is what a process leaves that dies before the run is noted: nothing was done then.
+/// Anybody else's is not ours to write over.
+fn has_other_config(folder: &Path) -> bool {
+    let is_ours = |bytes: Vec<u8>| {
+        let keys = serde_json::from_slice::<Map<String, Value>>(&bytes);
+        keys.is_ok_and(|keys| keys.contains_key("out_root"))
+    };
+    match read_plain(&folder.join("config.json"), MOST_CONFIG_BYTES) {
+        Ok(bytes) => !is_ours(bytes),
+        Err(err) => !matches!(err.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
 }

@@ -93,6 +93,9 @@ pub(crate) fn read_skill(path: &str) -> Result<SkillDoc, ConfigProblem> {
 }
 
 fn data_problem(config: &RunConfig, err: &skillopt_benchmarks::DataError) -> ConfigProblem {
+    if let skillopt_benchmarks::DataError::Write { .. } = err {
+        return problem("env.split_output_dir", err.to_string());
+    }
     let (key, path) = match config.env.split_mode {
         SplitMode::SplitDir => ("env.split_dir", &config.env.split_dir),
         SplitMode::Ratio => ("env.data_path", &config.env.data_path),

@@ -16,7 +16,7 @@ use skillopt_models::cassette::{Cassette, ReplayModel};
 use skillopt_models::mock::{MockOptimizer, MockTarget};
 use skillopt_models::{
     Endpoints, HttpModel, HttpModelSetup, ProgramModel, ProgramSetup, ProgramSetupError, Secret,
-    TokenSource,
+    SetupError, TokenSource,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -160,8 +160,9 @@ fn model_with(
                 max_concurrency: config.max_concurrency,
                 run,
             };
-            let model = HttpModel::new(setup, endpoints)
-                .map_err(|err| problem(&format!("model.{role}"), err.to_string()))?;
+            let model = HttpModel::new(setup, endpoints).map_err(|err| {
+                problem(&key_at_fault(&err, role, settings.backend), err.to_string())
+            })?;
             Ok(Arc::new(model))
         }
         _ => {
@@ -182,6 +183,28 @@ fn model_with(
             })?;
             Ok(Arc::new(model))
         }
+    }
+}
+
+/// The key of the config that is to be changed.
+fn key_at_fault(err: &SetupError, role: Role, backend: BackendKind) -> String {
+    match err {
+        SetupError::NoAddress(_)
+        | SetupError::BadAddress { .. }
+        | SetupError::CredentialsInAddress { .. }
+        | SetupError::SecretInQuery { .. }
+        | SetupError::KeyInTheClear { .. } => match backend {
+            BackendKind::OpenaiChat => format!("model.{role}_azure_openai_endpoint"),
+            BackendKind::QwenChat => format!("model.{role}_qwen_chat_base_url"),
+            BackendKind::MinimaxChat => "model.minimax_base_url".to_owned(),
+            BackendKind::AnthropicMessages => "model.anthropic_base_url".to_owned(),
+            _ => format!("model.{role}_openai_compatible_base_url"),
+        },
+        SetupError::BadKey(_) => format!("model.{role}_api_key_env"),
+        SetupError::ExtraBodyIsNoObject(_) | SetupError::ExtraBodyTaken { .. } => {
+            format!("model.{role}_extra_body")
+        }
+        SetupError::NoModel(_) | SetupError::Client(_) => format!("model.{role}"),
     }
 }
 

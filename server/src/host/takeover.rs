@@ -39,6 +39,20 @@ impl Hosting {
         }
     }
 
+    /// Takes a run from a process that died, where that can be seen at once. Waits for nothing.
+    ///
+    /// # Errors
+    /// [`HostError::Store`] when the store cannot be read or written.
+    pub async fn take_if_dead(&self, run: &RunId) -> Result<(), HostError> {
+        let row = self.shared.store.run_row(run).await?;
+        match &row.lease {
+            Some(lease) if lease.owner != self.shared.owner && is_dead(lease, &row) => {
+                self.take_from_the_dead(run, lease, &row).await
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn take_from_the_dead(
         &self,
         run: &RunId,

@@ -241,6 +241,25 @@ async fn a_run_whose_data_is_gone_fails_with_its_path() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn splits_that_cannot_be_written_are_a_matter_of_their_folder() {
+    let scene = Scene::new().await;
+    let file = scene.dir.path().join("file");
+    std::fs::write(&file, "").expect("written");
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/searchqa_sample/train/items.json");
+    let (data, folder) = (
+        format!("env.data_path={}", data.display()),
+        format!("env.split_output_dir={}", file.display()),
+    );
+    let config = scene.config(&["env.split_mode=ratio", &data, &folder]);
+    let run = scene.create(config, None).await;
+    assert_eq!(scene.drive(&run).await, RunStatus::Failed);
+    let row = scene.hosting.store().run_row(&run).await.expect("row");
+    let detail = row.detail.unwrap_or_default();
+    assert!(detail.starts_with("env.split_output_dir: "), "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     let scene = Scene::new().await;
     let folder = scene.dir.path().join("mine");
@@ -272,6 +291,26 @@ async fn a_folder_is_recognised_by_its_run_and_caps_may_differ() {
     std::fs::write(foreign.join("history.json"), "[]").expect("file");
     let found = scene.hosting.existing(&foreign).await.expect("read");
     assert!(matches!(found, Existing::Foreign));
+}
+
+#[rstest::rstest]
+#[case::of_another_program("config.json", r#"{"name": "mine"}"#, true)]
+#[case::no_json("config.json", "mine", true)]
+#[case::a_skill("best_skill.md", "# Mine", true)]
+#[case::of_a_process_that_died_early("config.json", r#"{"out_root": "out"}"#, false)]
+#[case::what_no_run_writes("notes.txt", "mine", false)]
+#[tokio::test]
+async fn files_that_a_run_would_write_over_are_left_alone(
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] is_refused: bool,
+) {
+    let scene = Scene::new().await;
+    let folder = scene.dir.path().join("mine");
+    std::fs::create_dir(&folder).expect("folder");
+    std::fs::write(folder.join(name), text).expect("file");
+    let found = scene.hosting.existing(&folder).await.expect("read");
+    assert_eq!(matches!(found, Existing::Foreign), is_refused, "{found:?}");
 }
 
 #[tokio::test]
@@ -343,7 +382,13 @@ async fn a_run_of_a_dead_process_is_taken_at_once_and_that_of_a_living_one_is_no
     scene.hosting.wait_until_free(&run).await.expect("free");
     assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
 
+    let run = held_by("4294967295:gone").await;
+    scene.hosting.take_if_dead(&run).await.expect("taken");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
+
     let run = held_by("1:alive").await;
+    scene.hosting.take_if_dead(&run).await.expect("left alone");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Queued);
     let renew = async {
         loop {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -9,9 +9,11 @@ use crate::config::form_changes;
 use crate::host::{DeriveRequest, Derived, HostError, LeaseWish, Lineage, NewRunRequest};
 use axum::extract::State;
 use skillopt_domain::api::{ConfigCheck, LaunchRequest, Launched, Preflight, Problem};
-use skillopt_domain::config::Resolved;
+use skillopt_domain::config::{ConfigProblem, Resolved};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::origin::RerunRequest;
+
+const OUT_ROOT: &str = "env.out_root";
 
 /// Checks a config, and queues a run of it.
 #[utoipa::path(post, path = "/runs", tag = "launch", request_body = LaunchRequest,
@@ -116,7 +118,15 @@ async fn create(
         lease: LeaseWish::Later,
         lineage,
     };
-    let id = state.hosting.create(new).await?;
+    let place = new.resolved.place(OUT_ROOT).filter(|place| !place.name.is_empty()).cloned();
+    let id = state.hosting.create(new).await.map_err(|err| match err {
+        // The form named the folder: it is no fault of the server.
+        HostError::Folder { .. } if place.is_some() => {
+            let (path, message) = (OUT_ROOT.to_owned(), err.to_string());
+            ApiError::BadConfig(vec![ConfigProblem { path, place, message }])
+        }
+        err => err.into(),
+    })?;
     state.supervisor.launch(id.clone());
     Ok(Json(Launched { id }))
 }

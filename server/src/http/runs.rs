@@ -70,7 +70,8 @@ pub(crate) async fn resume(
         let plan = state.hosting.plan_resume(&row, &wanted).await?;
         state.hosting.prepare_resume(&row, &plan, ACTOR).await?;
     } else if !request.values.is_empty() {
-        let detail = format!("a run that is {} keeps its settings; stop it first", row.status);
+        let what_helps = if row.status == RunStatus::Done { "fork it" } else { "stop it first" };
+        let detail = format!("a run that is {} keeps its settings; {what_helps}", row.status);
         return Err(ApiError::Conflict(detail));
     }
     changed(state.supervisor.resume(&run, ACTOR).await)

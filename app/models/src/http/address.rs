@@ -48,6 +48,7 @@ pub(crate) struct Transport {
 
 /// What people paste behind the base URL.
 const PATHS: [&str; 3] = ["/chat/completions", "/responses", "/messages"];
+const NO_SCHEME: &str = "it must begin with http:// or https://";
 const AZURE_VERSION: &str = "api-version";
 
 impl Address {
@@ -61,11 +62,14 @@ impl Address {
         if base_url.is_empty() {
             return Err(SetupError::NoAddress(role));
         }
+        if !base_url.contains("://") {
+            return Err(bad(base_url, NO_SCHEME));
+        }
         let mut base = Url::parse(base_url).map_err(|err| bad(base_url, &err.to_string()))?;
         let tls = match base.scheme() {
             "https" => true,
             "http" => false,
-            _ => return Err(bad(base_url, "it must begin with http:// or https://")),
+            _ => return Err(bad(base_url, NO_SCHEME)),
         };
         let Some(name) = base.host_str().map(str::to_owned) else {
             return Err(bad(base_url, "it names no host"));
@@ -248,6 +252,15 @@ mod tests {
     fn a_key_is_not_sent_in_the_clear(#[case] base: &str) {
         assert!(matches!(parse(base, true), Err(SetupError::KeyInTheClear { .. })));
         assert!(parse(base, false).is_ok(), "without a key there is nothing to protect");
+    }
+
+    #[rstest]
+    #[case("127.0.0.1:8000/v1")]
+    #[case("localhost:8000/v1")]
+    #[case("api.example.com/v1")]
+    fn an_address_without_a_scheme_is_told_how_to_begin(#[case] base: &str) {
+        let error = parse(base, false).err().unwrap();
+        assert!(error.to_string().ends_with(NO_SCHEME), "{error}");
     }
 
     #[test]

@@ -98,6 +98,13 @@ impl HttpModel {
         status: StatusCode,
         mut response: Response,
     ) -> Result<Completion, Failure> {
+        let label = match status {
+            // Most often the base URL lacks a part, such as `/v1`.
+            StatusCode::NOT_FOUND => {
+                format!("{status} for {}{}", self.address.host, response.url().path())
+            }
+            _ => status.to_string(),
+        };
         let wait = retry_after(response.headers(), self.endpoints.timer().wall());
         let (Read::Whole(bytes) | Read::Cut(bytes)) =
             self.read(&mut response, MOST_ERROR_BYTES).await?;
@@ -113,7 +120,7 @@ impl HttpModel {
         }
         Err(classify(Refusal {
             status: status.as_u16(),
-            label: &status.to_string(),
+            label: &label,
             body: &body,
             retry_after: wait,
             longest_wait: self.max_retry_after,

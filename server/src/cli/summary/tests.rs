@@ -46,6 +46,7 @@ async fn a_done_run_has_all_keys_and_no_others() {
         [
             "run_id",
             "status",
+            "detail",
             "out_root",
             "baseline",
             "best",
@@ -62,7 +63,7 @@ async fn a_done_run_has_all_keys_and_no_others() {
             "forecast",
         ]
     );
-    assert_eq!(summary["status"], "done");
+    assert_eq!((&summary["status"], &summary["detail"]), (&json!("done"), &json!(null)));
     for score in
         [&summary["baseline"]["selection"], &summary["best"]["selection"], &summary["best"]["test"]]
     {
@@ -86,6 +87,8 @@ async fn what_was_not_measured_is_null() {
         (&failed["status"], &failed["baseline"]["selection"]),
         (&json!("failed"), &json!(null))
     );
+    let why = failed["detail"].as_str().unwrap_or_default();
+    assert!(why.contains("/no/such/folder"), "{failed}");
 }
 
 #[test]

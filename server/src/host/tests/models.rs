@@ -58,3 +58,25 @@ async fn the_models_of_runs_are_listed_once_each_with_the_run_to_look_at() {
     let simulated = models.uses.iter().filter(|one| one.model == "sim-optimizer");
     assert_eq!(simulated.count(), 1, "the run's and the sample's are one");
 }
+
+#[rstest::rstest]
+#[case::a_key_in_the_clear(&[
+    "model.openai_compatible_base_url=http://models.example/v1",
+    "model.target_api_key_env=OPENAI_COMPATIBLE_API_KEY",
+], "model.target_openai_compatible_base_url")]
+#[case::a_field_of_ours(&[
+    "model.openai_compatible_base_url=http://127.0.0.1:1/v1",
+    r#"model.target_extra_body={"messages": []}"#,
+], "model.target_extra_body")]
+#[tokio::test]
+async fn what_is_wrong_with_an_endpoint_names_the_key_to_change(
+    #[case] options: &[&str],
+    #[case] expect: &str,
+) {
+    let scene = Scene::new().await;
+    let mut all = vec!["model.target_backend=openai_compatible", "model.target=small"];
+    all.extend(options);
+    let check = scene.hosting.check(&scene.config(&all)).await;
+    let paths: Vec<&str> = check.problems.iter().map(|problem| problem.path.as_str()).collect();
+    assert!(paths.contains(&expect), "{:?}", check.problems);
+}

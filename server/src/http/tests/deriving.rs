@@ -131,5 +131,19 @@ async fn a_resume_takes_safe_settings_and_names_a_fork_for_others() {
     let row = audit.iter().find(|row| row.action == "resume").expect("an audit row");
     assert!(row.detail.contains("env.workers: 24 → 3"), "{}", row.detail);
     let problem = world.post(&route, &safe).await.is_problem(409, "conflict");
-    assert!(problem["detail"].as_str().unwrap().contains("keeps its settings"), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("fork it"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_run_folder_that_is_taken_is_a_problem_of_its_field() {
+    let world = World::new().await;
+    let taken = world.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("history.json"), "[]").unwrap();
+    let folder = taken.display().to_string();
+    let values = World::small_run(&[("env.out_root", &folder)]);
+    let answer = world.post("/api/v1/runs", &json!({"values": values})).await;
+    let problem = answer.is_problem(422, "bad_config");
+    assert_eq!(problem["problems"][0]["path"], "env.out_root", "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains(&folder), "{problem}");
 }

@@ -123,7 +123,7 @@ async fn c50_a_cap_in_the_middle_of_an_evaluation_keeps_what_was_paid_and_a_high
 #[rstest]
 #[case::tokens(&[("limits.max_tokens", "395")], "of 395 tokens")]
 #[case::money(&[("limits.max_cost_usd", "0.00039")], "$0.000300 of $0.000390")]
-#[case::time(&[("limits.max_minutes", "0.0001")], "minutes are used")]
+#[case::time(&[("limits.max_minutes", "0.0001")], "of 0.0001 minutes are used")]
 #[tokio::test]
 async fn c47_every_cap_stops_before_the_call_that_could_pass_it(
     #[case] caps: &[(&str, &str)],

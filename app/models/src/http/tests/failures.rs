@@ -44,6 +44,14 @@ async fn c32_a_request_that_a_filter_stops_is_refused_not_failed() {
     assert_eq!((reply.text.as_str(), reply.finish), ("filtered by policy", Finish::Refused));
 }
 
+#[tokio::test]
+async fn an_address_that_is_not_found_is_told_in_full() {
+    let page = ResponseTemplate::new(404).set_body_raw("<html></html>", "text/html");
+    let world = World::scripted(vec![page]).await;
+    let error = world.ask().await.unwrap_err();
+    assert!(error.message.contains("/chat/completions: an HTML page"), "{}", error.message);
+}
+
 #[rstest]
 #[case(401)]
 #[case(403)]
