@@ -105,8 +105,13 @@ fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> 
 
     let reverted = house.sleep(&["revert"])?;
     ensure!(reverted.code == 0, "{}", reverted.err);
+    ensure!(reverted.out.starts_with("put back: "), "{}", reverted.out);
     ensure!(!house.skill().exists(), "there was no file before");
     ensure!(!house.project().join("CLAUDE.md").exists(), "no empty memory is made");
+    std::fs::write(house.skill(), "mine")?;
+    let again = house.sleep(&["revert"])?;
+    ensure!(again.code == 0 && again.out.starts_with("was put back before"), "{}", again.out);
+    assert_eq!(std::fs::read_to_string(house.skill())?, "mine", "what came later stays");
     Ok(())
 }
 
