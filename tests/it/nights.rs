@@ -440,6 +440,10 @@ fn a_scheduled_night_works_with_the_same_data() -> anyhow::Result<()> {
         ensure!(said.code == 0, "{} {}", said.out, said.err);
         let flag = format!("--data-dir={}", house.dir.path().join("data").display());
         ensure!(said.out.contains(&flag), "{}", said.out);
+        let told = house.sleep(&["schedule", "--print", "--with", with, "--json"])?;
+        let value: Value = serde_json::from_str(&told.out)?;
+        assert_eq!((&value["ok"], &value["scheduler"]), (&json!(true), &json!(with)), "{value}");
+        assert_eq!(value["text"].as_str().map(str::trim_end), Some(said.out.trim_end()));
     }
     Ok(())
 }
