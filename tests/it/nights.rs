@@ -180,6 +180,21 @@ fn json_is_one_document_whatever_is_wrong() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[test]
+fn keys_of_models_that_are_not_asked_are_checked_as_well() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for backend in ["mock", "handoff"] {
+        let words = ["run", "--backend", backend, "--json", "--cfg-options"];
+        let said = house.sleep(&[&words[..], &["model.no_such=1"]].concat())?;
+        assert_eq!(said.code, 2, "{backend}: {} {}", said.out, said.err);
+        let value: Value = serde_json::from_str(&said.out)?;
+        assert_eq!(value["error"], "bad_config", "{backend}: {value}");
+    }
+    let said = house.sleep(&["run", "--cfg-options", "model.target_temperature=0"])?;
+    assert_eq!(said.code, 0, "{}", said.err);
+    Ok(())
+}
+
 /// The fields that the reference system's JSON of a night has.
 const FIELDS_OF_A_NIGHT: [&str; 18] = [
     "night",
