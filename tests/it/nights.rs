@@ -105,8 +105,13 @@ fn a_night_leads_from_sessions_to_a_live_skill_and_back() -> anyhow::Result<()> 
 
     let reverted = house.sleep(&["revert"])?;
     ensure!(reverted.code == 0, "{}", reverted.err);
+    ensure!(reverted.out.starts_with("put back: "), "{}", reverted.out);
     ensure!(!house.skill().exists(), "there was no file before");
     ensure!(!house.project().join("CLAUDE.md").exists(), "no empty memory is made");
+    std::fs::write(house.skill(), "mine")?;
+    let again = house.sleep(&["revert"])?;
+    ensure!(again.code == 0 && again.out.starts_with("was put back before"), "{}", again.out);
+    assert_eq!(std::fs::read_to_string(house.skill())?, "mine", "what came later stays");
     Ok(())
 }
 
@@ -172,6 +177,21 @@ fn json_is_one_document_whatever_is_wrong() -> anyhow::Result<()> {
         let value: Value = serde_json::from_str(&said.out)?;
         assert_eq!(value["ok"], false, "{command}: {value}");
     }
+    Ok(())
+}
+
+#[test]
+fn keys_of_models_that_are_not_asked_are_checked_as_well() -> anyhow::Result<()> {
+    let house = House::new()?;
+    for backend in ["mock", "handoff"] {
+        let words = ["run", "--backend", backend, "--json", "--cfg-options"];
+        let said = house.sleep(&[&words[..], &["model.no_such=1"]].concat())?;
+        assert_eq!(said.code, 2, "{backend}: {} {}", said.out, said.err);
+        let value: Value = serde_json::from_str(&said.out)?;
+        assert_eq!(value["error"], "bad_config", "{backend}: {value}");
+    }
+    let said = house.sleep(&["run", "--cfg-options", "model.target_temperature=0"])?;
+    assert_eq!(said.code, 0, "{}", said.err);
     Ok(())
 }
 
@@ -435,6 +455,10 @@ fn a_scheduled_night_works_with_the_same_data() -> anyhow::Result<()> {
         ensure!(said.code == 0, "{} {}", said.out, said.err);
         let flag = format!("--data-dir={}", house.dir.path().join("data").display());
         ensure!(said.out.contains(&flag), "{}", said.out);
+        let told = house.sleep(&["schedule", "--print", "--with", with, "--json"])?;
+        let value: Value = serde_json::from_str(&told.out)?;
+        assert_eq!((&value["ok"], &value["scheduler"]), (&json!(true), &json!(with)), "{value}");
+        assert_eq!(value["text"].as_str().map(str::trim_end), Some(said.out.trim_end()));
     }
     Ok(())
 }

@@ -119,9 +119,10 @@ pub(crate) async fn change(
         change.zone.as_deref().unwrap_or(&before.time.zone),
     );
     let is_enabled = change.enabled.unwrap_or(before.is_enabled);
-    // One that cannot run can still be switched off.
+    let is_moved = change.hour.is_some() || change.minute.is_some() || change.zone.is_some();
+    // One that cannot run can still be switched off; a new time has to be one all the same.
     let daily = match daily {
-        Err(_) if !is_enabled && change.zone.is_none() => None,
+        Err(_) if !is_enabled && !is_moved => None,
         daily => Some(daily?),
     };
     let options_json = match change.night {

@@ -211,7 +211,7 @@ pub(crate) async fn preview(
     Json(request): Json<NightAdoption>,
 ) -> ApiResult<Json<NightPreview>> {
     let Staged { dir, .. } = staged(&state, &id).await?;
-    let documents = preview_keys(&dir, request.edits).await?;
+    let documents = preview_keys(&dir, request).await?;
     Ok(Json(NightPreview { documents }))
 }
 

@@ -1,11 +1,11 @@
 //! Some of the edits of a night's documents: the documents that they make, for those who look and for those who adopt.
 
-use super::decide::{key_of, role_of};
+use super::decide::{key_of, role_of, stray};
 use super::view::look_closely;
 use skillopt_domain::api::{DerivedDocument, EditChoice};
 use skillopt_domain::night::edit::EditRecord;
 use skillopt_sleep::adopt::{AdoptError, Choice, Derived, Selection, texts};
-use skillopt_sleep::stage::{Manifest, Row};
+use skillopt_sleep::stage::{Manifest, Role, Row};
 use std::path::Path;
 
 /// Which edits of a document are taken, by number from 1.
@@ -48,18 +48,25 @@ pub(crate) fn chosen(dir: &Path, choices: &[EditChoice]) -> Result<Vec<Derived>,
     Ok(derived)
 }
 
-/// As [`chosen`], to be looked at. Blocks.
+/// As [`chosen`], to be looked at; with roles, only edits of these can be chosen. Blocks.
 ///
 /// # Errors
-/// As [`chosen`].
+/// As [`chosen`], and when a role is of no document of the night.
 pub(crate) fn previewed(
     dir: &Path,
+    roles: &[Role],
     choices: &[EditChoice],
 ) -> Result<Vec<DerivedDocument>, AdoptError> {
     let manifest = Manifest::read(dir)?;
+    if let Some(role) = roles.iter().find(|role| manifest.row(role).is_none()) {
+        return Err(nothing_for(role));
+    }
     let closer = look_closely(dir);
     let mut documents = Vec::new();
     for (wanted, row) in rows(&manifest, choices)? {
+        if !roles.is_empty() && !roles.contains(&row.role) {
+            return Err(stray(&row.role));
+        }
         let choice = choice_of(dir, row)?;
         let derived = choice.derive(&wanted.edits)?;
         let after = derived.map_or_else(|| choice.proposed().to_owned(), |derived| derived.text);
@@ -89,6 +96,10 @@ fn choice_of(dir: &Path, row: &Row) -> Result<Choice, AdoptError> {
     })
 }
 
+fn nothing_for(role: &Role) -> AdoptError {
+    AdoptError::InvalidSelection(format!("the night proposes nothing for {role}"))
+}
+
 fn rows<'a>(
     manifest: &'a Manifest,
     choices: &'a [EditChoice],
@@ -96,9 +107,7 @@ fn rows<'a>(
     let mut rows: Vec<(&EditChoice, &Row)> = Vec::new();
     for choice in choices {
         let role = role_of(&choice.key)?;
-        let row = manifest.row(&role).ok_or_else(|| {
-            AdoptError::InvalidSelection(format!("the night proposes nothing for {role}"))
-        })?;
+        let row = manifest.row(&role).ok_or_else(|| nothing_for(&role))?;
         if rows.iter().any(|(_, known)| known.role == role) {
             let text = format!("the edits of {role} are chosen twice");
             return Err(AdoptError::InvalidSelection(text));

@@ -5,7 +5,7 @@ use super::choice::{chosen, previewed};
 use super::queue::keep_folder;
 use crate::host::Hosting;
 use crate::sleep::beside;
-use skillopt_domain::api::{DerivedDocument, EditChoice};
+use skillopt_domain::api::{DerivedDocument, EditChoice, NightAdoption};
 use skillopt_sleep::adopt::{
     AdoptError, Adoption, Derived, Places, Receipt, Reverted, Selection, adopt, recover, reject,
     reopen, revert,
@@ -89,9 +89,8 @@ pub(crate) async fn adopt_keys(
     }
     let (folder, edits) = (dir.to_owned(), order.edits.to_vec());
     let derived = beside(move || chosen(&folder, &edits)).await?;
-    if let Some(stray) = derived.iter().find(|one| !roles.contains(&one.role)) {
-        let text = format!("{} is not among what is adopted", stray.role);
-        return Err(AdoptError::InvalidSelection(text).into());
+    if let Some(one) = derived.iter().find(|one| !roles.contains(&one.role)) {
+        return Err(stray(&one.role).into());
     }
     let mut receipts = Vec::new();
     for selection in selections(&roles) {
@@ -107,16 +106,21 @@ pub(crate) async fn adopt_keys(
     Ok(receipts)
 }
 
+/// Edits are chosen of a document that is not.
+pub(super) fn stray(role: &Role) -> AdoptError {
+    AdoptError::InvalidSelection(format!("{role} is not among what is adopted"))
+}
+
 /// The documents that chosen edits make. Nothing is written.
 ///
 /// # Errors
 /// [`AdoptError`] when they cannot be chosen so.
 pub(crate) async fn preview_keys(
     dir: &Path,
-    edits: Vec<EditChoice>,
+    wanted: NightAdoption,
 ) -> Result<Vec<DerivedDocument>, AdoptError> {
-    let dir = dir.to_owned();
-    beside(move || previewed(&dir, &edits)).await
+    let (dir, roles) = (dir.to_owned(), roles_of(&wanted.keys)?);
+    beside(move || previewed(&dir, &roles, &wanted.edits)).await
 }
 
 /// Adopts what is selected, with what was made of some of the edits in the place of what is proposed.

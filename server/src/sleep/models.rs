@@ -28,10 +28,12 @@ pub(super) async fn answerers(
 ) -> Result<Answerers, BadConfig> {
     let config = &setup.config;
     if !config.spends() {
+        check_keys(cfg_options)?;
         return Ok(Answerers::Mock);
     }
     let models = match handoff {
         Some(handoff) => {
+            check_keys(cfg_options)?;
             let model: Arc<dyn Model> = Arc::new(HandoffModel::new(handoff.clone()));
             SleepModels { target: Arc::clone(&model), optimizer: model, judge: None }
         }
@@ -45,6 +47,12 @@ pub(super) async fn answerers(
         meter: Box::new(meter),
         fresh,
     })
+}
+
+/// Keys of models that this night does not ask. A mistyped one is an error all the same.
+fn check_keys(cfg_options: &[Setting]) -> Result<(), BadConfig> {
+    let env = crate::config::Environment::default();
+    load(Sources { file: None, env: &env, flags: cfg_options }).map(drop)
 }
 
 fn roles(config: &Config) -> [RoleBackend; 3] {

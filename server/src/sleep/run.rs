@@ -281,8 +281,12 @@ impl Nights {
         let nights = self.clone();
         self.tasks.spawn(async move {
             let id = night.id.clone();
-            if let Err(err) = nights.run(night, &CancellationToken::new()).await {
-                tracing::warn!(night.id = %id, "the night came to nothing: {err}");
+            match nights.run(night, &CancellationToken::new()).await {
+                Ok(_) => {}
+                Err(NightRunError::Night(failure)) if failure.is_pending() => {
+                    tracing::info!(night.id = %id, "the night waits for answers");
+                }
+                Err(err) => tracing::warn!(night.id = %id, "the night came to nothing: {err}"),
             }
         });
     }

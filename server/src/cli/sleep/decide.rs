@@ -11,7 +11,7 @@ use crate::sleep::{
     reject_night, reopen_night, revert_night, staging_of,
 };
 use serde_json::{Value, json};
-use skillopt_sleep::adopt::{AdoptError, Derived, Receipt, Refusal, Selection};
+use skillopt_sleep::adopt::{AdoptError, Derived, Receipt, Refusal, Reverted, Selection};
 use skillopt_sleep::stage::Role;
 use std::path::{Path, PathBuf};
 
@@ -293,7 +293,16 @@ pub(super) async fn revert(
     } else if paths.is_empty() {
         output.line("nothing of this night was adopted");
     } else {
-        paths.iter().for_each(|path| output.line(&format!("put back: {}", path.display())));
+        reverted.iter().for_each(|one| output.line(&reverted_line(one)));
     }
     Ok(Exit::Done)
+}
+
+/// What became of one document. One that an earlier call put back is not touched, whatever it is by now.
+fn reverted_line(one: &Reverted) -> String {
+    let path = one.receipt.live_path.display();
+    match one.is_new {
+        true => format!("put back: {path}"),
+        false => format!("was put back before, and is left as it is now: {path}"),
+    }
 }

@@ -24,11 +24,12 @@ pub(super) fn forecast_lines(forecast: &NightForecast) -> Vec<String> {
         true => ("at most", ""),
         false => ("about", " at most"),
     };
-    let mut lines = vec![format!(
-        "forecast: {most} {} calls{of} ({}); {ON_TOP}",
-        forecast.calls_max,
-        told.join(", ")
-    )];
+    let parts = match told.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", told.join(", ")),
+    };
+    let mut lines =
+        vec![format!("forecast: {most} {} calls{of}{parts}; {ON_TOP}", forecast.calls_max)];
     lines.extend(forecast.assumptions.iter().map(|one| format!("  assumed: {one}")));
     lines
 }
@@ -58,6 +59,9 @@ mod tests {
         let said = forecast_lines(&forecast).join("\n");
         assert!(said.starts_with("forecast: about 12 calls at most ("), "{said}");
         assert!(said.ends_with("  assumed: two tasks"), "{said}");
+        let nothing = NightForecast { is_bound: true, ..NightForecast::default() };
+        let said = forecast_lines(&nothing).join("\n");
+        assert!(said.starts_with("forecast: at most 0 calls; "), "{said}");
         forecast.is_simulated = true;
         assert!(forecast_lines(&forecast).is_empty());
     }

@@ -126,9 +126,14 @@ fn guidance_line(guidance: &GuidanceRecord) -> String {
     format!("{mark} [{}/guidance] {}", word(&json!(guidance.target)), one_line(&guidance.content))
 }
 
-/// A line of strangers as it stands, tabs too: what moves a cursor is left out.
+/// A line of strangers as it stands, tabs too: what moves a cursor or turns text around is left out.
 pub(super) fn plain(line: &str) -> String {
-    line.chars().filter(|c| *c == '\t' || !c.is_control()).collect()
+    line.chars().filter(|c| *c == '\t' || !(c.is_control() || turns_text(*c))).collect()
+}
+
+/// Characters that turn the direction of text around: with them a line shows other words than it has.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text of strangers on one line.
@@ -158,5 +163,7 @@ mod tests {
     fn text_of_strangers_moves_no_cursor() {
         assert_eq!(one_line("a\u{1b}[31mb\r\n  c\u{8}"), "a[31mb c");
         assert_eq!(plain("+\tx\u{1b}[2J  y\r"), "+\tx[2J  y");
+        assert_eq!(plain("rm \u{202e}txt.sh\u{202c} \u{2066}x\u{2069}"), "rm txt.sh x");
+        assert_eq!(plain("a\u{200d}b"), "a\u{200d}b", "joined letters and signs stay");
     }
 }

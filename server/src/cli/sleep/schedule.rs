@@ -88,8 +88,17 @@ fn by_system(
             return Ok(Step::Over(exit));
         }
     };
+    let mut value = json!({
+        "ok": true, "scheduler": word(with), "at": job.at().to_string(), "project": job.project(),
+        "argv": job.argv(),
+    });
     if args.print {
-        output.line(&text_of(with, &job)?);
+        let mut text = text_of(with, &job)?;
+        if common.json {
+            value["text"] = json!(text);
+            text = value.to_string();
+        }
+        output.line(&text);
         return Ok(Step::Over(Exit::Done));
     }
     if let Err(err) = install(with, &job, setup, env) {
@@ -100,13 +109,8 @@ fn by_system(
         return Ok(Step::Over(Exit::Failed));
     }
     let project = job.project().display();
-    Ok(Step::Installed {
-        words: format!("a night of {project} runs every day at {} by {}", job.at(), word(with)),
-        value: json!({
-            "ok": true, "scheduler": word(with), "at": job.at().to_string(), "project": job.project(),
-            "argv": job.argv(),
-        }),
-    })
+    let words = format!("a night of {project} runs every day at {} by {}", job.at(), word(with));
+    Ok(Step::Installed { words, value })
 }
 
 pub(super) async fn unschedule(

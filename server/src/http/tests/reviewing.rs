@@ -192,6 +192,8 @@ async fn edits_that_build_on_others_say_so_and_are_refused_without_them() {
 #[case(json!({"edits": [{"key": "memory", "edits": [3]}]}), "has no edit 3")]
 #[case(json!({"edits": [{"key": "skill", "edits": [1]}]}), "proposes nothing for the managed skill")]
 #[case(json!({"edits": [{"key": "../x", "edits": [1]}]}), "no document")]
+#[case(json!({"keys": ["skill"]}), "proposes nothing for the")]
+#[case(json!({"keys": ["../x"]}), "no document")]
 #[case(json!({"edits": [{"key": "memory", "edits": [1]}, {"key": "memory", "edits": [2]}]}), "twice")]
 #[tokio::test]
 async fn a_choice_that_is_none_is_refused_with_words(#[case] choice: Value, #[case] words: &str) {
@@ -211,7 +213,9 @@ async fn a_choice_among_documents_that_are_not_adopted_is_refused() {
     let world = World::with_home().await;
     let night = world.proposes(1, "work", &[add("One"), add("Two")]).await;
     let body = json!({"keys": ["skill"], "edits": [{"key": "memory", "edits": [1]}]});
-    world.said(&night, "adopt", body).await.is_problem(400, "bad_request");
+    for deed in ["preview", "adopt"] {
+        world.said(&night, deed, body.clone()).await.is_problem(400, "bad_request");
+    }
     assert_eq!(live(&night.memory), OLD);
 }
 

@@ -130,6 +130,9 @@ async fn what_could_not_run_at_night_is_refused_by_day(
     if change.get("night").is_none() {
         let item = world.scheduled().await;
         world.patch(&one(&item), &change).await.is_problem(400, "bad_request");
+        let off = world.patch(&one(&item), &json!({"enabled": false})).await;
+        assert_eq!(off.status, 200, "{}", off.json());
+        world.patch(&one(&item), &change).await.is_problem(400, "bad_request");
     }
 }
 
