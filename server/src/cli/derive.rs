@@ -21,7 +21,7 @@ pub(super) async fn resume_run(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let run = find(hosting.store(), &args.run.run).await?;
-    hosting.refuse_imported(&run).await?;
+    hosting.refuse_unresumable(&run).await?;
     hosting.take_if_dead(&run).await?;
     let row = hosting.store().run_row(&run).await?;
     let wanted = match cfg_options(&args.cfg_options).and_then(|flags| changed(&row.config, &flags))

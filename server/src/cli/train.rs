@@ -57,9 +57,21 @@ async fn train(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     let report = Report::of(args.json);
-    if let Some(folder) = args.config.out_root(&resolved).filter(|_| !args.dry_run) {
+    if let Some(folder) = args.config.out_root(&resolved) {
         match hosting.existing(folder).await? {
             Existing::None => {}
+            Existing::Known(row) if gives_way(args, hosting, &row, &resolved).await? => {
+                output.note(&format!(
+                    "run {} ended in {} before it did anything; the folder goes to a new run",
+                    row.id.short(),
+                    row.out_root
+                ));
+            }
+            Existing::Known(row) if args.dry_run => {
+                if let Some(exit) = foretell(args, hosting, &row, &resolved, output).await? {
+                    return Ok(exit);
+                }
+            }
             Existing::Known(row) => return go_on(args, hosting, &row, &resolved, output).await,
             Existing::Foreign => {
                 output.error(&format!(
@@ -127,6 +139,47 @@ fn describe(
     Ok(())
 }
 
+/// The folder holds a run that did nothing and is not the wanted one.
+async fn gives_way(
+    args: &TrainArgs,
+    hosting: &Hosting,
+    row: &RunRow,
+    resolved: &Resolved,
+) -> anyhow::Result<bool> {
+    if !hosting.gives_way(row).await? {
+        return Ok(false);
+    }
+    let is_other = hosting.plan_resume(row, resolved).await.is_ok_and(|plan| plan.needs_fork());
+    Ok(is_other || (args.fresh && row.fresh.is_none()))
+}
+
+/// Says that the folder holds a run with which the command would go on; the end where it would be refused.
+async fn foretell(
+    args: &TrainArgs,
+    hosting: &Hosting,
+    row: &RunRow,
+    resolved: &Resolved,
+    output: &Output,
+) -> anyhow::Result<Option<Exit>> {
+    if args.fresh && row.fresh.is_none() {
+        return Ok(Some(refuse_not_fresh(output)));
+    }
+    match hosting.plan_resume(row, resolved).await {
+        Ok(plan) if plan.needs_fork() => {
+            return Ok(Some(refuse_other_run(output, row, &plan.differences)));
+        }
+        Ok(_) => {}
+        Err(HostError::BadConfig(problems)) => return Ok(Some(refuse(output, &problems))),
+        Err(err) => return Err(err.into()),
+    }
+    let what = match row.status {
+        RunStatus::Done => "is done; the command would only say how it ended".to_owned(),
+        status => format!("is {status}; the command would go on with it"),
+    };
+    output.note(&format!("the folder holds run {}, which {what}", row.id.short()));
+    Ok(None)
+}
+
 /// The folder holds a run: goes on with it if it is the wanted one, or says again how it ended.
 async fn go_on(
     args: &TrainArgs,
@@ -136,10 +189,7 @@ async fn go_on(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     if args.fresh && row.fresh.is_none() {
-        output.error(
-            "the folder holds a run that was not started with --fresh; choose an empty folder",
-        );
-        return Ok(Exit::Usage);
+        return Ok(refuse_not_fresh(output));
     }
     let report = Report::of(args.json);
     if row.status == RunStatus::Done {
@@ -169,7 +219,7 @@ pub(super) async fn resume(
     report: Report,
     output: &Output,
 ) -> anyhow::Result<Exit> {
-    hosting.refuse_imported(&row.id).await?;
+    hosting.refuse_unresumable(&row.id).await?;
     let plan = match hosting.plan_resume(row, wanted).await {
         Ok(plan) => plan,
         Err(HostError::BadConfig(problems)) => return Ok(refuse(output, &problems)),
@@ -193,6 +243,12 @@ pub(super) async fn resume(
         tell_differences("the run goes on with other settings", &plan.differences, output);
     }
     follow(hosting, &row.id, report, output).await
+}
+
+fn refuse_not_fresh(output: &Output) -> Exit {
+    output
+        .error("the folder holds a run that was not started with --fresh; choose an empty folder");
+    Exit::Usage
 }
 
 /// Says what differs, which of it is safe, and how to start a run with it all the same.

@@ -143,6 +143,7 @@ impl From<HostError> for ApiError {
             HostError::Held { .. }
             | HostError::Forbidden(_)
             | HostError::Imported { .. }
+            | HostError::Displaced { .. }
             | HostError::Changed { .. }
             | HostError::Lost { .. } => Self::Conflict(err.to_string()),
             HostError::Folder { .. } | HostError::Open(_) => Self::internal(err),

@@ -65,7 +65,7 @@ pub(crate) async fn resume(
 ) -> ApiResult<Json<StatusChanged>> {
     let row = state.store.run_row(&run).await?;
     if row.status.is_resumable() {
-        state.hosting.refuse_imported(&run).await?;
+        state.hosting.refuse_unresumable(&run).await?;
         let wanted = config::changed(&row.config, &form_fields(&request.values))?;
         let plan = state.hosting.plan_resume(&row, &wanted).await?;
         state.hosting.prepare_resume(&row, &plan, ACTOR).await?;
