@@ -97,7 +97,7 @@ async fn measure(
         None => Exit::Done,
         Some(failure) if matches!(failure.error, TrainError::Cancelled) => Exit::Cancelled,
         Some(failure) => {
-            output.error(&failure.to_string());
+            output.error(&why(&failure.error));
             if let Some(outage) = &state.borrow().outage {
                 output.error(&outage_line(outage, clock.now_ms()));
             }
@@ -197,7 +197,7 @@ impl Evaluation {
         let total = self.spend.total();
         json!({
             "status": status_word(measured),
-            "detail": measured.failure.as_ref().map(ToString::to_string),
+            "detail": measured.failure.as_ref().map(|failure| why(&failure.error)),
             "skill": args.skill,
             "skill_sha256": measured.skill.sha(),
             "split": skillopt_engine::splits::SplitName::from(args.split).folder(),
@@ -278,6 +278,20 @@ fn flip_rate(measurements: &[Measurement]) -> Option<f64> {
 
 fn count(n: usize) -> Option<f64> {
     u32::try_from(n).ok().map(f64::from)
+}
+
+/// Why a measurement ended early. There is nothing to resume: it is made again, and what is paid for costs nothing then.
+fn why(error: &TrainError) -> String {
+    match error {
+        TrainError::Cancelled => "cancelled; everything that was paid for is kept".to_owned(),
+        TrainError::CapReached(reached) => {
+            format!("stopped by a cap: {reached} and run the same command again")
+        }
+        TrainError::QuotaExhausted { role, error } => format!(
+            "the {role}'s quota is used up, run the same command again when it is filled: {error}"
+        ),
+        error => error.to_string(),
+    }
 }
 
 /// `done`, `cancelled` or `failed`.
