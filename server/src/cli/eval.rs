@@ -2,13 +2,14 @@
 
 use super::Exit;
 use super::args::EvalArgs;
+use super::follow::Report;
 use super::narrate::{number, outage_line, spend_line, up_line};
 use super::output::Output;
+use super::refusal::refuse;
 use super::stop::Stop;
 use super::summary::in_units;
-use super::train::refuse;
 use crate::config::{BadConfig, Environment, flag};
-use crate::host::{Hosting, MeasureRequest, MeasureState, Measured};
+use crate::host::{HostError, Hosting, MeasureRequest, MeasureState, Measured};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use skillopt_domain::api::EvalRow;
@@ -30,7 +31,7 @@ pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> any
     let env = Environment::of_process(data_dir);
     let resolved = match config_of(&args, &env) {
         Ok(resolved) => resolved,
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => return Ok(refuse(output, Report::of(args.json), &problems)),
     };
     let hosting = Hosting::open(data_dir, env).await?;
     let exit = measure(&args, &hosting, resolved, output).await;
@@ -83,7 +84,9 @@ async fn measure(
     let (measured, (), ()) = tokio::join!(work, cancel, draw);
     let measured = match measured {
         Ok(measured) => measured,
-        Err(crate::host::HostError::BadConfig(problems)) => return Ok(refuse(output, &problems)),
+        Err(HostError::BadConfig(problems)) => {
+            return Ok(refuse(output, Report::of(args.json), &problems));
+        }
         Err(err) => return Err(err.into()),
     };
     let evaluation = Evaluation::of(&measured);
