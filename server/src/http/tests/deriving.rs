@@ -145,6 +145,16 @@ async fn a_run_folder_that_is_taken_is_a_problem_of_its_field() {
     std::fs::write(taken.join("history.json"), "[]").unwrap();
     let folder = taken.display().to_string();
     let values = World::small_run(&[("env.out_root", &folder)]);
+    let check = world.post("/api/v1/config/check", &json!({"values": values})).await.json();
+    assert_eq!(check["problems"][0]["path"], "env.out_root", "{check}");
+    let in_a_file = taken.join("history.json/run").display().to_string();
+    let free = world.path().join("free").display().to_string();
+    for (folder, n_problems) in [(in_a_file, 1), (free, 0)] {
+        let values = World::small_run(&[("env.out_root", &folder)]);
+        let check = world.post("/api/v1/config/check", &json!({"values": values})).await.json();
+        assert_eq!(check["problems"].as_array().unwrap().len(), n_problems, "{check}");
+        assert!(!world.path().join("free").exists(), "a check writes nothing");
+    }
     let answer = world.post("/api/v1/runs", &json!({"values": values})).await;
     let problem = answer.is_problem(422, "bad_config");
     assert_eq!(problem["problems"][0]["path"], "env.out_root", "{problem}");
