@@ -161,7 +161,6 @@ async fn a_run_folder_that_is_taken_is_a_problem_of_its_field() {
     assert!(problem["detail"].as_str().unwrap().contains(&folder), "{problem}");
 }
 
-#[cfg(target_os = "linux")]
 #[rstest]
 #[case::cancelled("cancel", 200, Some("cancelled"))]
 #[case::resumed("resume", 200, None)]
