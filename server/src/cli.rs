@@ -18,6 +18,7 @@ mod narrate;
 mod output;
 mod prices;
 mod prompts;
+mod refusal;
 mod runs;
 mod runs_export;
 mod serve;

@@ -5,6 +5,7 @@
 mod backends;
 mod cassette;
 mod check;
+mod claim;
 mod clock;
 mod config_json;
 mod create;

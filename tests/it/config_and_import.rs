@@ -71,6 +71,37 @@ fn config_check_has_three_exit_codes_and_names_file_line_and_suggestion() -> any
 }
 
 #[test]
+fn who_asks_for_json_is_told_in_json_what_was_asked_wrongly() -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let skill = "data/searchqa_sample/SKILL.md";
+    let taken = dir.path().join("taken");
+    std::fs::create_dir(&taken)?;
+    std::fs::write(taken.join("history.json"), "[]")?;
+    let taken = taken.to_string_lossy();
+    let wrong = ["--config", SAMPLE, "--cfg-options", "train.batch_sise=4"];
+    let cases: [(&[&str], &[&str], &str); 8] = [
+        (&["train"], &[], "no_config"),
+        (&["train"], &wrong, "bad_config"),
+        (&["train"], &["--config", SAMPLE, "--out-root", &taken], "folder_taken"),
+        (&["train"], &["--config", SAMPLE, "--skill-init", "no/such.md"], "bad_config"),
+        (&["eval", "--skill", skill], &wrong, "bad_config"),
+        (&["eval", "--skill", "no/such.md"], &["--config", SAMPLE], "bad_config"),
+        (&["import"], &["no/such/folder"], "not_found"),
+        (&["config", "show"], &wrong, "bad_config"),
+    ];
+    for (head, more, word) in cases {
+        let said = say(dir.path(), &[head, &["--json"], more].concat())?;
+        assert_eq!(said.code, 2, "{head:?} {more:?}: {}", said.err);
+        let told = said.json()?;
+        assert_eq!((&told["status"], &told["error"]), (&"failed".into(), &word.into()), "{told}");
+        let message = told["message"].as_str().context("a message")?;
+        assert!(said.err.contains(message.lines().next().unwrap_or_default()), "{message}");
+        assert_eq!(said.out.lines().count(), 1, "{}", said.out);
+    }
+    Ok(())
+}
+
+#[test]
 fn config_schema_prints_a_schema() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let said = say(dir.path(), &["config", "schema"])?;

@@ -111,3 +111,19 @@ fn c46_an_evaluation_that_an_outage_ends_says_so_last() -> anyhow::Result<()> {
     ensure!(json["detail"].as_str().is_some_and(|why| said.err.contains(why)), "{json}");
     Ok(())
 }
+
+#[test]
+fn an_evaluation_that_a_cap_ends_says_to_run_it_again_and_not_to_resume_it() -> anyhow::Result<()> {
+    let server = FakeServer::start();
+    let said = eval_over_http(&server, &["limits.max_calls=3"])?;
+    assert_eq!(said.code, 1, "{}", said.err);
+    ensure!(
+        said.err.contains("raise limits.max_calls and run the same command again"),
+        "{}",
+        said.err
+    );
+    let json = said.json()?;
+    ensure!(json["detail"].as_str().is_some_and(|why| said.err.contains(why)), "{json}");
+    ensure!(!said.err.contains("resume"), "{}", said.err);
+    Ok(())
+}

@@ -25,6 +25,17 @@ fn a_capped_run_is_resumed_forked_and_made_again() -> anyhow::Result<()> {
     assert_eq!(capped.code, 1, "{}", capped.err);
     let run = capped.json()?["run_id"].as_str().context("a run")?.to_owned();
 
+    let tried = |more: &[&str]| {
+        let head = ["--config", SAMPLE, "--out-root", &out, "--dry-run", "--cfg-options"];
+        train(data, &[&head[..], &SMALL, more].concat())
+    };
+    let same = tried(&[])?;
+    assert_eq!(same.code, 0, "{}", same.err);
+    assert!(same.err.contains("is capped; the command would go on with it"), "{}", same.err);
+    let other = tried(&["train.seed=7"])?;
+    assert_eq!(other.code, 2, "{}", other.err);
+    assert!(other.err.contains("was made with something else"), "{}", other.err);
+
     let other = start(&["train.seed=7"])?;
     assert_eq!(other.code, 2, "{}", other.err);
     for expect in ["train.seed: 42 → 7 (changes results", "skillopt runs fork ", "train.seed=7"] {

@@ -117,6 +117,27 @@ fn c37_a_401_on_every_call_ends_in_preflight_with_exit_1_and_the_providers_words
 }
 
 #[test]
+fn after_a_preflight_at_a_wrong_address_the_same_command_with_the_right_one_gets_the_folder()
+-> anyhow::Result<()> {
+    let wrong = FakeServer::with(
+        Duration::ZERO,
+        Arc::new(|_, _| {
+            Some((StatusCode::UNAUTHORIZED, json!({"error": {"message": "not here"}})))
+        }),
+    );
+    let right = FakeServer::start();
+    let dir = tempfile::tempdir()?;
+    let (data, out) = (dir.path().join("data"), dir.path().join("out"));
+    let failed = train_over_http(&data, &wrong.url, &out, &[])?;
+    assert_eq!(failed.code, 1, "{}", failed.err);
+    let said = train_over_http(&data, &right.url, &out, &[])?;
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("the folder goes to a new run"), "{}", said.err);
+    assert_ne!(said.json()?["run_id"], failed.json()?["run_id"]);
+    Ok(())
+}
+
+#[test]
 fn five_runs_with_one_seed_give_one_history_whatever_the_order_of_arrival() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let mut histories = Vec::new();

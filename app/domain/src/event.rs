@@ -206,6 +206,23 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// It also happens to a run that never gets to its baseline: nothing that it says was learned.
+    #[must_use]
+    pub fn is_set_up(&self) -> bool {
+        matches!(
+            self,
+            Self::Status { .. }
+                | Self::Planned(_)
+                | Self::PromptsChosen { .. }
+                | Self::PreflightPassed { .. }
+                | Self::PhaseStarted(Phase::Preflight)
+                | Self::Adapted { .. }
+                | Self::EndpointDown(_)
+                | Self::EndpointUp { .. }
+                | Self::Warning { .. }
+        )
+    }
+
     /// The step to which the event belongs.
     #[must_use]
     pub fn step(&self) -> Option<u32> {

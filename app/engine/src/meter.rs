@@ -52,28 +52,28 @@ impl fmt::Display for CapReached {
         let Self { limit, spent, next_call, .. } = self;
         match self.cap {
             Cap::Calls if *next_call <= 1 => {
-                write!(f, "{spent} of {limit} calls are made; raise limits.max_calls and resume")
+                write!(f, "{spent} of {limit} calls are made; raise limits.max_calls")
             }
             Cap::Calls => write!(
                 f,
                 "{spent} of {limit} calls are made and the next one could take {next_call} with its further \
-                 attempts; raise limits.max_calls and resume"
+                 attempts; raise limits.max_calls"
             ),
             Cap::Tokens => write!(
                 f,
                 "{spent} of {limit} tokens are spent and the next call could take {next_call}; \
-                 raise limits.max_tokens and resume"
+                 raise limits.max_tokens"
             ),
             Cap::Cost => write!(
                 f,
-                "${} of ${} are spent and the next call could cost ${}; raise limits.max_cost_usd and resume",
+                "${} of ${} are spent and the next call could cost ${}; raise limits.max_cost_usd",
                 dollars(*spent),
                 dollars(*limit),
                 dollars(*next_call)
             ),
             Cap::Time => write!(
                 f,
-                "{} of {} minutes are used; raise limits.max_minutes and resume",
+                "{} of {} minutes are used; raise limits.max_minutes",
                 minutes(*spent, *limit),
                 minutes(*limit, *limit)
             ),

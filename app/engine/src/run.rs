@@ -41,7 +41,7 @@ pub enum TrainError {
     #[error("cancelled; everything that was paid for is kept, and resume goes on from here")]
     Cancelled,
     /// A cap was reached.
-    #[error("stopped by a cap: {0}")]
+    #[error("stopped by a cap: {0} and resume")]
     CapReached(CapReached),
     /// The provider's quota is used up.
     #[error("the {role}'s quota is used up, resume when it is filled again: {error}")]

@@ -15,7 +15,7 @@ pub struct AdoptRoots {
     roots: Vec<PathBuf>,
 }
 
-/// Why a path may not be written. The texts are shown as they are.
+/// Why a path may not be written, or a folder not read. The texts are shown as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Not of the wanted form.
@@ -24,6 +24,9 @@ pub enum PathError {
     /// The folder of the file is missing.
     #[error("the folder {0} does not exist; create it first")]
     NoFolder(PathBuf),
+    /// The folder that is to be read is missing.
+    #[error("the folder {0} does not exist")]
+    NoFolderToRead(PathBuf),
     /// A symlink whose target is missing.
     #[error("{0} is a symlink that points to nothing")]
     DanglingLink(PathBuf),
@@ -36,6 +39,17 @@ pub enum PathError {
          start with `skillopt serve --adopt-root FOLDER` to allow another one"
     )]
     Outside {
+        /// Where the path really leads.
+        real: PathBuf,
+        /// The allowed folders.
+        roots: String,
+    },
+    /// A folder outside of all that may be read.
+    #[error(
+        "{real} is outside of the folders that this server may read ({roots}); \
+         start with `skillopt serve --adopt-root FOLDER` to allow another one"
+    )]
+    OutsideToRead {
         /// Where the path really leads.
         real: PathBuf,
         /// The allowed folders.
@@ -116,11 +130,11 @@ impl AdoptRoots {
     /// [`PathError`] that says which rule it breaks.
     pub fn resolve_folder(&self, typed: &str) -> Result<PathBuf, PathError> {
         let path = self.expand_any(typed)?;
-        let real = path.canonicalize().map_err(|_| PathError::NoFolder(path.clone()))?;
+        let real = path.canonicalize().map_err(|_| PathError::NoFolderToRead(path.clone()))?;
         if !self.roots.iter().any(|root| real.starts_with(root)) {
-            return Err(PathError::Outside { real, roots: self.shown().join(", ") });
+            return Err(PathError::OutsideToRead { real, roots: self.shown().join(", ") });
         }
-        if real.is_dir() { Ok(real) } else { Err(PathError::NoFolder(path)) }
+        if real.is_dir() { Ok(real) } else { Err(PathError::NoFolderToRead(path)) }
     }
 
     /// Checks the typed path of a skill that a night is to improve: from the root as in [`AdoptRoots::resolve`], else
@@ -167,9 +181,7 @@ impl AdoptRoots {
             (None, _) => PathBuf::from(typed),
         };
         if !path.is_absolute() {
-            return Err(PathError::Form(
-                "give a path from the root, such as /home/me/SKILL.md or ~/SKILL.md",
-            ));
+            return Err(PathError::Form("give a path from the root: one that begins with / or ~/"));
         }
         if path.components().any(|part| part == Component::ParentDir) {
             return Err(PathError::Form("give the path without `..`"));

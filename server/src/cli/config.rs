@@ -3,8 +3,9 @@
 
 use super::Exit;
 use super::args::{CheckArgs, ConfigCommand, ShowArgs};
+use super::follow::Report;
 use super::output::Output;
-use super::train::refuse;
+use super::refusal::refuse;
 use crate::config::{
     BadConfig, Environment, Sources, json_schema, load, run_config, secret_in_address,
 };
@@ -33,7 +34,7 @@ pub(super) fn run(
 fn show(args: &ShowArgs, env: &Environment, output: &Output) -> anyhow::Result<Exit> {
     let resolved = match args.config.load(env, &[]) {
         Ok(resolved) => resolved,
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => return Ok(refuse(output, Report::of(args.json), &problems)),
     };
     let problems = problems_of(&resolved);
     for warning in resolved.warnings.iter().chain(&problems) {

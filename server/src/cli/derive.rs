@@ -6,8 +6,9 @@ use super::args::{ForkArgs, RerunArgs, ResumeArgs};
 use super::follow::{Report, follow};
 use super::foresee::forecast_lines;
 use super::output::Output;
+use super::refusal::{refuse, refuse_as};
 use super::runs::{ask, find};
-use super::train::{ACTOR, refuse, resume};
+use super::train::{ACTOR, resume};
 use crate::config::{BadConfig, cfg_options, changed};
 use crate::host::{DeriveRequest, Derived, HostError, Hosting, LeaseWish, NewRunRequest};
 use skillopt_domain::config::{ConfigDifference, ConfigProblem};
@@ -20,14 +21,15 @@ pub(super) async fn resume_run(
     args: &ResumeArgs,
     output: &Output,
 ) -> anyhow::Result<Exit> {
+    let report = Report::of(args.run.json);
     let run = find(hosting.store(), &args.run.run).await?;
-    hosting.refuse_imported(&run).await?;
+    hosting.refuse_unresumable(&run).await?;
     hosting.take_if_dead(&run).await?;
     let row = hosting.store().run_row(&run).await?;
     let wanted = match cfg_options(&args.cfg_options).and_then(|flags| changed(&row.config, &flags))
     {
         Ok(wanted) => wanted,
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => return Ok(refuse(output, report, &problems)),
     };
     match row.status {
         RunStatus::Done => {
@@ -39,18 +41,17 @@ pub(super) async fn resume_run(
         }
         status if status.is_live() && args.cfg_options.is_empty() => {
             let short = run.short();
-            output.error(&format!(
+            let message = format!(
                 "the run is {status}: a process works on it; `skillopt runs show {short}` tells how far it is"
-            ));
-            Ok(Exit::Usage)
+            );
+            Ok(refuse_as(output, report, "conflict", &message))
         }
         status if status.is_live() => {
-            output.error(&format!(
-                "the run is {status}: cancel it first, then resume it with other settings"
-            ));
-            Ok(Exit::Usage)
+            let message =
+                format!("the run is {status}: cancel it first, then resume it with other settings");
+            Ok(refuse_as(output, report, "conflict", &message))
         }
-        _ => resume(hosting, &row, &wanted, Report::of(args.run.json), output).await,
+        _ => resume(hosting, &row, &wanted, report, output).await,
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) async fn rerun(
     let run = find(hosting.store(), &args.run).await?;
     let derived = match hosting.derive_rerun(&run).await {
         Ok(derived) => derived,
-        Err(err) => return told(err, output),
+        Err(err) => return told(err, Report::of(args.json), output),
     };
     let new = NewRun {
         name: args.name.clone(),
@@ -81,12 +82,12 @@ pub(super) async fn fork(
     let from = find(hosting.store(), &args.run).await?;
     let changes = match cfg_options(&args.cfg_options) {
         Ok(changes) => changes,
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => return Ok(refuse(output, Report::of(args.json), &problems)),
     };
     let request = DeriveRequest { from, version: args.at_version, changes };
     let derived = match hosting.derive(&request).await {
         Ok(derived) => derived,
-        Err(err) => return told(err, output),
+        Err(err) => return told(err, Report::of(args.json), output),
     };
     if args.dry_run {
         return dry_run(&derived, args.json, output);
@@ -114,9 +115,10 @@ async fn start(
     new: NewRun,
     output: &Output,
 ) -> anyhow::Result<Exit> {
+    let report = Report::of(new.json);
     let Derived { resolved, lineage, check } = derived;
     if !check.problems.is_empty() {
-        return Ok(refuse(output, &BadConfig(check.problems)));
+        return Ok(refuse(output, report, &BadConfig(check.problems)));
     }
     if !new.json {
         tell_warnings(&check.warnings, output);
@@ -133,9 +135,9 @@ async fn start(
     };
     let run = match hosting.create(request).await {
         Ok(run) => run,
-        Err(err) => return told(err, output),
+        Err(err) => return told(err, report, output),
     };
-    follow(hosting, &run, Report::of(new.json), output).await
+    follow(hosting, &run, report, output).await
 }
 
 fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exit> {
@@ -147,7 +149,7 @@ fn dry_run(derived: &Derived, json: bool, output: &Output) -> anyhow::Result<Exi
     tell_warnings(&derived.check.warnings, output);
     tell_differences(&origin.words(), &origin.differences, output);
     if !derived.check.problems.is_empty() {
-        return Ok(refuse(output, &BadConfig(derived.check.problems.clone())));
+        return Ok(refuse(output, Report::People, &BadConfig(derived.check.problems.clone())));
     }
     for line in &derived.check.checks {
         output.line(&format!("{}: {}", line.label, line.figure));
@@ -179,13 +181,12 @@ pub(super) fn tell_differences(head: &str, differences: &[ConfigDifference], out
 }
 
 /// Errors that a person can mend are wrong usage; the others go on.
-fn told(err: HostError, output: &Output) -> anyhow::Result<Exit> {
-    match err {
-        HostError::BadConfig(problems) => Ok(refuse(output, &problems)),
-        HostError::NeedsFork { .. } | HostError::Folder { .. } => {
-            output.error(&err.to_string());
-            Ok(Exit::Usage)
-        }
-        err => Err(err.into()),
-    }
+fn told(err: HostError, report: Report, output: &Output) -> anyhow::Result<Exit> {
+    let word = match &err {
+        HostError::BadConfig(problems) => return Ok(refuse(output, report, problems)),
+        HostError::NeedsFork { .. } => "needs_fork",
+        HostError::Folder { .. } => "folder_taken",
+        _ => return Err(err.into()),
+    };
+    Ok(refuse_as(output, report, word, &err.to_string()))
 }

@@ -5,7 +5,7 @@ mod models;
 use super::Exit;
 use super::args::DoctorArgs;
 use super::output::Output;
-use super::train::refuse;
+use super::refusal::refuse;
 use crate::causes::causes;
 use crate::config::{BadConfig, Environment, flag};
 use crate::host::Hosting;
@@ -42,7 +42,9 @@ pub(super) async fn run(
     let resolved = match args.config.load(&env, &of_both_roles(&args)) {
         _ if !names_models(&args) => None,
         Ok(resolved) => Some(resolved),
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => {
+            return Ok(refuse(output, super::follow::Report::of(args.json), &problems));
+        }
     };
     let mut report = Report::default();
     report.checks.push(check(CheckState::Ok, "Program", env!("CARGO_PKG_VERSION"), ""));

@@ -2,13 +2,14 @@
 
 use super::Exit;
 use super::args::EvalArgs;
+use super::follow::Report;
 use super::narrate::{number, outage_line, spend_line, up_line};
 use super::output::Output;
+use super::refusal::refuse;
 use super::stop::Stop;
 use super::summary::in_units;
-use super::train::refuse;
 use crate::config::{BadConfig, Environment, flag};
-use crate::host::{Hosting, MeasureRequest, MeasureState, Measured};
+use crate::host::{HostError, Hosting, MeasureRequest, MeasureState, Measured};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use skillopt_domain::api::EvalRow;
@@ -30,7 +31,7 @@ pub(super) async fn run(args: EvalArgs, data_dir: &Path, output: &Output) -> any
     let env = Environment::of_process(data_dir);
     let resolved = match config_of(&args, &env) {
         Ok(resolved) => resolved,
-        Err(problems) => return Ok(refuse(output, &problems)),
+        Err(problems) => return Ok(refuse(output, Report::of(args.json), &problems)),
     };
     let hosting = Hosting::open(data_dir, env).await?;
     let exit = measure(&args, &hosting, resolved, output).await;
@@ -83,7 +84,9 @@ async fn measure(
     let (measured, (), ()) = tokio::join!(work, cancel, draw);
     let measured = match measured {
         Ok(measured) => measured,
-        Err(crate::host::HostError::BadConfig(problems)) => return Ok(refuse(output, &problems)),
+        Err(HostError::BadConfig(problems)) => {
+            return Ok(refuse(output, Report::of(args.json), &problems));
+        }
         Err(err) => return Err(err.into()),
     };
     let evaluation = Evaluation::of(&measured);
@@ -97,7 +100,7 @@ async fn measure(
         None => Exit::Done,
         Some(failure) if matches!(failure.error, TrainError::Cancelled) => Exit::Cancelled,
         Some(failure) => {
-            output.error(&failure.to_string());
+            output.error(&why(&failure.error));
             if let Some(outage) = &state.borrow().outage {
                 output.error(&outage_line(outage, clock.now_ms()));
             }
@@ -197,7 +200,7 @@ impl Evaluation {
         let total = self.spend.total();
         json!({
             "status": status_word(measured),
-            "detail": measured.failure.as_ref().map(ToString::to_string),
+            "detail": measured.failure.as_ref().map(|failure| why(&failure.error)),
             "skill": args.skill,
             "skill_sha256": measured.skill.sha(),
             "split": skillopt_engine::splits::SplitName::from(args.split).folder(),
@@ -278,6 +281,20 @@ fn flip_rate(measurements: &[Measurement]) -> Option<f64> {
 
 fn count(n: usize) -> Option<f64> {
     u32::try_from(n).ok().map(f64::from)
+}
+
+/// Why a measurement ended early. There is nothing to resume: it is made again, and what is paid for costs nothing then.
+fn why(error: &TrainError) -> String {
+    match error {
+        TrainError::Cancelled => "cancelled; everything that was paid for is kept".to_owned(),
+        TrainError::CapReached(reached) => {
+            format!("stopped by a cap: {reached} and run the same command again")
+        }
+        TrainError::QuotaExhausted { role, error } => format!(
+            "the {role}'s quota is used up, run the same command again when it is filled: {error}"
+        ),
+        error => error.to_string(),
+    }
 }
 
 /// `done`, `cancelled` or `failed`.

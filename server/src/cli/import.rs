@@ -2,7 +2,9 @@
 
 use super::Exit;
 use super::args::ImportArgs;
+use super::follow::Report;
 use super::output::Output;
+use super::refusal::refuse_as;
 use super::train::ACTOR;
 use crate::config::Environment;
 use crate::host::Hosting;
@@ -22,11 +24,14 @@ pub(super) async fn run(
     match imported {
         Ok(report) if args.json => output.line(&serde_json::to_string(&report)?),
         Ok(report) => tell(&report, output),
-        Err(err @ (ImportError::Open { .. } | ImportError::NoRun(_))) => {
-            output.error(&err.to_string());
-            return Ok(Exit::Usage);
+        Err(err) => {
+            let word = match &err {
+                ImportError::Open { .. } => "not_found",
+                ImportError::NoRun(_) => "no_run",
+                ImportError::Store(_) | ImportError::Interrupted => return Err(err.into()),
+            };
+            return Ok(refuse_as(output, Report::of(args.json), word, &err.to_string()));
         }
-        Err(err) => return Err(err.into()),
     }
     Ok(Exit::Done)
 }

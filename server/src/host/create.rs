@@ -1,8 +1,9 @@
 //! New runs: their id, folder, `config.json` and row.
 
+use super::claim::folder_error;
 use super::inputs::with_absolute_paths;
 use super::run_folder::write_now;
-use super::{Existing, HostError, Hosting, Lineage, absolute, config_json};
+use super::{HostError, Hosting, Lineage, config_json};
 use crate::config::run_config;
 use skillopt_domain::config::{Place, Resolved, Value};
 use skillopt_domain::ids::RunId;
@@ -55,22 +56,27 @@ impl Hosting {
         let wanted = request.out_root.or_else(|| {
             Some(PathBuf::from(&config.env.out_root)).filter(|path| !path.as_os_str().is_empty())
         });
-        if let Some(path) = &wanted {
-            self.refuse_taken(path).await?;
-        }
-        let folder = wanted
-            .as_deref()
-            .map_or_else(|| self.shared.data_dir.join("runs").join(id.as_str()), absolute);
+        let own = || self.shared.data_dir.join("runs").join(id.as_str());
+        // Held until the row is written.
+        let claim = self.claim(&wanted.clone().unwrap_or_else(own)).await?;
+        let folder = claim.folder.clone();
         let (lineage, mut resolved) = (request.lineage, resolved);
         let skill = lineage.as_ref().and_then(|lineage| lineage.skill.clone());
         if let Some(lineage) = lineage.as_ref().filter(|_| skill.is_some()) {
             name_skill(&mut resolved, &folder.join(SKILL_FILE), lineage);
         }
         let config_json = config_json::first(&resolved, &config, wanted.as_deref(), &folder);
-        let making = tokio::task::spawn_blocking(move || {
-            make_folder(&folder, &config_json, skill.as_deref())
+        let skill_file = folder.join(SKILL_FILE).display().to_string();
+        let was_former = claim
+            .former
+            .as_ref()
+            .is_some_and(|former| *former.config.get("env.skill_init") == Value::Text(skill_file));
+        let old_skill = if was_former { OldSkill::Replace } else { OldSkill::Refuse };
+        let root = folder.clone();
+        let filling = tokio::task::spawn_blocking(move || {
+            fill_folder(&root, &config_json, skill.as_deref(), old_skill)
         });
-        let folder = making.await.map_err(|err| folder_error(Path::new(""), &err))??;
+        filling.await.map_err(|err| folder_error(&folder, &err))??;
         let name = match (request.name.trim(), lineage.as_ref().map(|lineage| &lineage.origin)) {
             ("", None) => format!("{} seed {}", config.env.name, config.train.seed),
             ("", Some(RunOrigin { kind: OriginKind::Rerun, name, .. })) => format!("{name} again"),
@@ -95,20 +101,6 @@ impl Hosting {
         }
         Ok(id)
     }
-
-    /// A folder that holds a run is never written over by another one.
-    async fn refuse_taken(&self, path: &Path) -> Result<(), HostError> {
-        match self.existing(path).await? {
-            Existing::None => Ok(()),
-            Existing::Known(_) => {
-                Err(folder_error(path, &"it holds a run already; choose an empty folder"))
-            }
-            Existing::Foreign => Err(folder_error(
-                path,
-                &"it holds a run, or files that a run would write over; choose an empty folder",
-            )),
-        }
-    }
 }
 
 /// Ids sort by time of creation.
@@ -127,21 +119,31 @@ fn name_skill(resolved: &mut Resolved, file: &Path, lineage: &Lineage) {
     }
 }
 
-/// Makes the folder with its first files and returns its real path.
-fn make_folder(
+/// What becomes of an initial skill that is in the folder already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OldSkill {
+    /// It is of the run that had the folder and did nothing with it.
+    Replace,
+    /// It is somebody else's.
+    Refuse,
+}
+
+/// Writes the first files of a run.
+fn fill_folder(
     folder: &Path,
     config_json: &str,
     skill: Option<&str>,
-) -> Result<PathBuf, HostError> {
-    std::fs::create_dir_all(folder).map_err(|err| folder_error(folder, &err))?;
-    let folder = folder.canonicalize().map_err(|err| folder_error(folder, &err))?;
+    old_skill: OldSkill,
+) -> Result<(), HostError> {
     // First, so that nothing is written where it is refused.
-    if let Some(skill) = skill {
-        write_new(&folder, SKILL_FILE, skill)?;
+    match (skill, old_skill) {
+        (Some(skill), OldSkill::Refuse) => write_new(folder, SKILL_FILE, skill)?,
+        (Some(skill), OldSkill::Replace) => write_now(&folder.join(SKILL_FILE), skill.as_bytes())
+            .map_err(|err| folder_error(folder, &err))?,
+        (None, _) => {}
     }
     write_now(&folder.join("config.json"), config_json.as_bytes())
-        .map_err(|err| folder_error(&folder, &err))?;
-    Ok(folder)
+        .map_err(|err| folder_error(folder, &err))
 }
 
 /// Writes a file that was not there before.
@@ -158,8 +160,4 @@ fn write_new(folder: &Path, name: &str, text: &str) -> Result<(), HostError> {
         let _ = std::fs::remove_file(&path);
         folder_error(folder, &err)
     })
-}
-
-fn folder_error(folder: &Path, err: &dyn std::fmt::Display) -> HostError {
-    HostError::Folder { path: folder.display().to_string(), message: err.to_string() }
 }

@@ -31,7 +31,7 @@ impl Hosting {
         leash: (RunControl, RunCtx),
         interrupt: CancellationToken,
     ) -> Result<RunStatus, HostError> {
-        self.refuse_imported(run).await?;
+        self.refuse_unresumable(run).await?;
         let from = self.shared.store.run_row(run).await?.status;
         self.drive_from(run, from, leash, interrupt).await
     }

@@ -46,6 +46,20 @@ pub enum HostError {
         /// Why it cannot be resumed.
         reason: String,
     },
+    /// The run did nothing in its folder, and a newer one has it now.
+    #[error(
+        "run {} had done nothing, and its folder {folder} belongs to run {} now; resume that one, or start anew with \
+         `skillopt runs fork {}`",
+        run.short(), by.short(), run.short()
+    )]
+    Displaced {
+        /// The run.
+        run: RunId,
+        /// The one that has its folder.
+        by: RunId,
+        /// The folder.
+        folder: String,
+    },
     /// What is wanted differs from what the run was made with, in what changes results.
     #[error("{}", needs_fork(run, differences))]
     NeedsFork {

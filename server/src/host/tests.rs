@@ -452,5 +452,6 @@ async fn the_cap_on_time_holds_for_all_repeats_of_a_measurement_together() {
     assert!(failure.contains("limits.max_minutes"), "{failure}");
 }
 
+mod folders;
 mod models;
 mod origins;

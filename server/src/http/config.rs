@@ -1,12 +1,12 @@
 //! The config schema, presets and YAML, for the launch form. Nothing here starts or spends anything.
 
 use super::extract::Json;
-use super::launch::{derived, wanted};
+use super::launch::{check_folder, derived, wanted};
 use super::problem::{ApiError, ApiResult};
 use super::sample;
 use super::state::AppState;
 use crate::config::{BadConfig, Sources, form_fields, from_yaml_text, load, to_yaml};
-use crate::host::HostError;
+use crate::host::{Derived, HostError};
 use axum::extract::State;
 use skillopt_domain::api::{ConfigCheck, LaunchRequest, Preset, Problem, YamlText};
 use skillopt_domain::config::{KEYS, KeySpec, Origin, Resolved};
@@ -48,15 +48,20 @@ pub(crate) async fn check(
     Json(request): Json<LaunchRequest>,
 ) -> ApiResult<Json<ConfigCheck>> {
     let problems = |BadConfig(problems)| ConfigCheck { problems, ..ConfigCheck::default() };
-    Ok(Json(match derived(&state, &request).await {
-        Ok(Some(derived)) => derived.check,
+    let (resolved, mut check) = match derived(&state, &request).await {
+        Ok(Some(Derived { resolved, check, .. })) => (resolved, check),
         Ok(None) => match resolve_form(&state, &request) {
-            Ok(resolved) => state.hosting.check(&resolved).await,
-            Err(bad) => problems(bad),
+            Ok(resolved) => {
+                let check = state.hosting.check(&resolved).await;
+                (resolved, check)
+            }
+            Err(bad) => return Ok(Json(problems(bad))),
         },
-        Err(HostError::BadConfig(bad)) => problems(bad),
+        Err(HostError::BadConfig(bad)) => return Ok(Json(problems(bad))),
         Err(err) => return Err(err.into()),
-    }))
+    };
+    check_folder(&state, &resolved, &mut check).await?;
+    Ok(Json(check))
 }
 
 /// The values that a YAML config sets, for the form.

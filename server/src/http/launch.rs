@@ -9,7 +9,7 @@ use crate::config::form_changes;
 use crate::host::{DeriveRequest, Derived, HostError, LeaseWish, Lineage, NewRunRequest};
 use axum::extract::State;
 use skillopt_domain::api::{ConfigCheck, LaunchRequest, Launched, Preflight, Problem};
-use skillopt_domain::config::{ConfigProblem, Resolved};
+use skillopt_domain::config::{ConfigProblem, Place, Resolved, Value};
 use skillopt_domain::ids::RunId;
 use skillopt_domain::origin::RerunRequest;
 
@@ -118,17 +118,46 @@ async fn create(
         lease: LeaseWish::Later,
         lineage,
     };
-    let place = new.resolved.place(OUT_ROOT).filter(|place| !place.name.is_empty()).cloned();
+    let place = place_of_folder(&new.resolved);
     let id = state.hosting.create(new).await.map_err(|err| match err {
         // The form named the folder: it is no fault of the server.
         HostError::Folder { .. } if place.is_some() => {
-            let (path, message) = (OUT_ROOT.to_owned(), err.to_string());
-            ApiError::BadConfig(vec![ConfigProblem { path, place, message }])
+            ApiError::BadConfig(vec![folder_problem(place, &err)])
         }
         err => err.into(),
     })?;
     state.supervisor.launch(id.clone());
     Ok(Json(Launched { id }))
+}
+
+/// Looks whether a new run can have the folder that the form names, and adds what is wrong with it to a check.
+pub(super) async fn check_folder(
+    state: &AppState,
+    resolved: &Resolved,
+    check: &mut ConfigCheck,
+) -> Result<(), HostError> {
+    let Value::Text(folder) = resolved.get(OUT_ROOT) else { return Ok(()) };
+    if folder.is_empty() {
+        return Ok(());
+    }
+    match state.hosting.former(std::path::Path::new(folder)).await {
+        Ok(_) => Ok(()),
+        Err(err @ HostError::Folder { .. }) => {
+            check.problems.push(folder_problem(place_of_folder(resolved), &err));
+            check.forecast = None;
+            Ok(())
+        }
+        Err(err) => Err(err),
+    }
+}
+
+fn folder_problem(place: Option<Place>, err: &HostError) -> ConfigProblem {
+    ConfigProblem { path: OUT_ROOT.to_owned(), place, message: err.to_string() }
+}
+
+/// Where the folder was named; `None` when nobody did.
+fn place_of_folder(resolved: &Resolved) -> Option<Place> {
+    resolved.place(OUT_ROOT).filter(|place| !place.name.is_empty()).cloned()
 }
 
 impl From<HostError> for ApiError {
@@ -143,6 +172,7 @@ impl From<HostError> for ApiError {
             HostError::Held { .. }
             | HostError::Forbidden(_)
             | HostError::Imported { .. }
+            | HostError::Displaced { .. }
             | HostError::Changed { .. }
             | HostError::Lost { .. } => Self::Conflict(err.to_string()),
             HostError::Folder { .. } | HostError::Open(_) => Self::internal(err),

@@ -49,6 +49,8 @@ pub(crate) async fn pause(
     State(state): State<AppState>,
     Path(run): Path<RunId>,
 ) -> ApiResult<Json<StatusChanged>> {
+    // A process that died would never do what it is asked; here and below.
+    state.hosting.take_if_dead(&run).await?;
     changed(state.supervisor.pause(&run, ACTOR).await)
 }
 
@@ -63,9 +65,10 @@ pub(crate) async fn resume(
     Path(run): Path<RunId>,
     Json(request): Json<ResumeRequest>,
 ) -> ApiResult<Json<StatusChanged>> {
+    state.hosting.take_if_dead(&run).await?;
     let row = state.store.run_row(&run).await?;
     if row.status.is_resumable() {
-        state.hosting.refuse_imported(&run).await?;
+        state.hosting.refuse_unresumable(&run).await?;
         let wanted = config::changed(&row.config, &form_fields(&request.values))?;
         let plan = state.hosting.plan_resume(&row, &wanted).await?;
         state.hosting.prepare_resume(&row, &plan, ACTOR).await?;
@@ -84,6 +87,7 @@ pub(crate) async fn cancel(
     State(state): State<AppState>,
     Path(run): Path<RunId>,
 ) -> ApiResult<Json<StatusChanged>> {
+    state.hosting.take_if_dead(&run).await?;
     changed(state.supervisor.cancel(&run, ACTOR).await)
 }
 

@@ -45,17 +45,22 @@ impl Attempt {
         journal: Arc<RunJournal>,
     ) -> Result<Self, String> {
         let config = run_config(&row.config).map_err(|err| err.to_string())?;
-        let (out_root, for_reading) = (row.out_root.clone(), config.clone());
+        let (root, out_root) = (row.out_root.clone(), row.out_root.clone());
+        let opening = tokio::task::spawn_blocking(move || DiskRunFolder::open(Path::new(&root)));
+        let folder =
+            opening.await.map_err(|err| err.to_string())?.map_err(|err| err.to_string())?;
+        // Now that nobody else can take the folder.
+        hosting.refuse_unresumable(&row.id).await.map_err(|err| err.to_string())?;
+        let for_reading = config.clone();
         let kept = kept_skill(hosting, row).await?;
         let read = tokio::task::spawn_blocking(move || {
             let out_root = Path::new(&out_root);
-            let folder = DiskRunFolder::open(out_root).map_err(|err| err.to_string())?;
             let inputs = Inputs::load(&for_reading, &out_root.join("_generated_splits"), kept)
                 .map_err(|problems| BadConfig(problems).to_string())?;
             write_sizes(out_root, &for_reading, &inputs)?;
-            Ok::<_, String>((folder, inputs))
+            Ok::<_, String>(inputs)
         });
-        let (folder, inputs) = read.await.map_err(|err| err.to_string())??;
+        let inputs = read.await.map_err(|err| err.to_string())??;
         let model =
             |role| hosting.model(&config, role, Some(&row.id)).map_err(|err| err.to_string());
         let ports = Ports {

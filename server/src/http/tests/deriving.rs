@@ -1,8 +1,11 @@
 //! Re-run, fork and resume over HTTP: what differs is told, and only what is safe goes on.
 
 use super::World;
+use rstest::rstest;
 use serde_json::{Value, json};
-use skillopt_domain::run::RunStatus;
+use skillopt_domain::ids::RunId;
+use skillopt_domain::run::{RunStatus, RunTransition};
+use skillopt_store::{Author, Change, LeaseTerm};
 use std::path::Path;
 use std::time::Duration;
 
@@ -142,8 +145,49 @@ async fn a_run_folder_that_is_taken_is_a_problem_of_its_field() {
     std::fs::write(taken.join("history.json"), "[]").unwrap();
     let folder = taken.display().to_string();
     let values = World::small_run(&[("env.out_root", &folder)]);
+    let check = world.post("/api/v1/config/check", &json!({"values": values})).await.json();
+    assert_eq!(check["problems"][0]["path"], "env.out_root", "{check}");
+    let in_a_file = taken.join("history.json/run").display().to_string();
+    let free = world.path().join("free").display().to_string();
+    for (folder, n_problems) in [(in_a_file, 1), (free, 0)] {
+        let values = World::small_run(&[("env.out_root", &folder)]);
+        let check = world.post("/api/v1/config/check", &json!({"values": values})).await.json();
+        assert_eq!(check["problems"].as_array().unwrap().len(), n_problems, "{check}");
+        assert!(!world.path().join("free").exists(), "a check writes nothing");
+    }
     let answer = world.post("/api/v1/runs", &json!({"values": values})).await;
     let problem = answer.is_problem(422, "bad_config");
     assert_eq!(problem["problems"][0]["path"], "env.out_root", "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains(&folder), "{problem}");
+}
+
+#[rstest]
+#[case::cancelled("cancel", 200, Some("cancelled"))]
+#[case::resumed("resume", 200, None)]
+#[case::not_paused("pause", 409, None)]
+#[tokio::test]
+async fn a_run_of_a_process_that_died_takes_commands_at_once(
+    #[case] verb: &str,
+    #[case] code: u16,
+    #[case] status: Option<&str>,
+) {
+    let world = World::new().await;
+    let values = World::small_run(&[]);
+    let launched = world.post("/api/v1/runs", &json!({"values": values})).await.json();
+    let run = RunId::parse(launched["id"].as_str().unwrap()).unwrap();
+    // No process has this number, and its lease runs on for long.
+    let gone = LeaseTerm { owner: "4294967295:gone".to_owned(), ttl_ms: u64::from(u32::MAX) };
+    let now_ms = world.store.run_row(&run).await.unwrap().created_at_ms;
+    world.store.acquire_lease(&run, &gone, now_ms).await.unwrap();
+    let by = Author::Owner(&gone.owner);
+    let start = Change { transition: RunTransition::Start, detail: None, by, at_ms: now_ms };
+    world.store.transition(&run, start).await.unwrap();
+
+    let answer = world.post(&format!("/api/v1/runs/{run}/{verb}"), &json!({})).await;
+    assert_eq!(answer.status, code, "{}", String::from_utf8_lossy(&answer.body));
+    if let Some(status) = status {
+        assert_eq!(answer.json()["status"], status);
+        let row = world.store.run_row(&run).await.unwrap();
+        assert_eq!(row.status.as_str(), status);
+    }
 }

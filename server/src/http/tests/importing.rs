@@ -41,7 +41,12 @@ async fn folders_elsewhere_and_folders_without_a_run_are_refused() {
     let world = World::new().await;
     let outside = tempfile::tempdir().unwrap();
     write_run(outside.path());
-    import(&world, outside.path()).await.is_problem(403, "path_not_allowed");
+    let refused = import(&world, outside.path()).await.is_problem(403, "path_not_allowed");
+    assert_eq!(refused["title"], "The path is not allowed");
+    assert!(refused["detail"].as_str().unwrap().contains("may read"), "{refused}");
+    let missing = import(&world, &world.path().join("missing")).await;
+    let missing = missing.is_problem(403, "path_not_allowed");
+    assert!(missing["detail"].as_str().unwrap().ends_with("does not exist"), "{missing}");
     #[cfg(unix)]
     {
         let link = world.path().join("link");

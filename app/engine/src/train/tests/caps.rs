@@ -110,7 +110,9 @@ async fn c50_a_cap_in_the_middle_of_an_evaluation_keeps_what_was_paid_and_a_high
         .await
         .expect_err("capped");
     assert_eq!(failure.error.transition(), RunTransition::Cap);
-    assert!(failure.error.to_string().contains("20 of 20 calls"), "{}", failure.error);
+    let why = failure.error.to_string();
+    assert!(why.contains("20 of 20 calls"), "{why}");
+    assert!(why.ends_with("raise limits.max_calls and resume"), "{why}");
     assert_eq!(failure.spend.total().calls, 20);
     assert_eq!(world.ledger.len(), 20);
 
