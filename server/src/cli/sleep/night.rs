@@ -2,7 +2,7 @@
 
 use super::args::CommonArgs;
 use super::forecast::forecast_lines;
-use super::report::{night_json, tell_night};
+use super::report::{night_json, one_line, tell_night};
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -145,7 +145,8 @@ fn progress_line(now: &NightProgress) -> String {
         Some(total) => format!(" {}/{total}", now.done),
         None => String::new(),
     };
-    format!("[sleep] {}: {}{count}", now.stage.as_str(), now.doing)
+    // It may quote what a provider said.
+    format!("[sleep] {}: {}{count}", now.stage.as_str(), one_line(&now.doing))
 }
 
 fn failed(
