@@ -3,6 +3,7 @@
 use super::args::CommonArgs;
 use super::forecast::forecast_lines;
 use super::report::{night_json, one_line, tell_night};
+use super::waits::prompts_wait;
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -206,7 +207,8 @@ fn pending(output: &Output, args: &CommonArgs, handoff: Option<&Handoff>) -> Exi
         output.line(&text.to_string());
     } else {
         output.line(&format!(
-            "{n} prompts wait for answers in {}; put each answer into answers/<id>.md and run the same command again",
+            "{} for answers in {}; put each answer into answers/<id>.md and run the same command again",
+            prompts_wait(n),
             dir.join("PROMPTS.md").display()
         ));
     }
