@@ -42,7 +42,7 @@ pub(crate) enum ApiError {
         /// All differences, the safe ones too.
         differences: Vec<ConfigDifference>,
     },
-    /// The path may not be written.
+    /// The path may not be read or written.
     PathNotAllowed(String),
     /// The body is too large.
     TooLarge,
@@ -87,7 +87,7 @@ impl ApiError {
             Self::FileChanged(_) => (ProblemCode::FileChanged, "The live file has changed"),
             Self::BadConfig(_) => (ProblemCode::BadConfig, "The config has problems"),
             Self::NeedsFork { .. } => (ProblemCode::NeedsFork, "This needs a run of its own"),
-            Self::PathNotAllowed(_) => (ProblemCode::PathNotAllowed, "The path may not be written"),
+            Self::PathNotAllowed(_) => (ProblemCode::PathNotAllowed, "The path is not allowed"),
             Self::TooLarge => (ProblemCode::TooLarge, "The body is too large"),
             Self::Internal(_) => (ProblemCode::Internal, "Something went wrong in the server"),
         }
