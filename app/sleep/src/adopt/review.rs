@@ -115,7 +115,7 @@ pub fn decisions(dir: &Path) -> Result<Vec<Decision>, AdoptError> {
                 && decision.sha256_after.as_ref() == Some(&receipt.after)
         })
     };
-    let counts = |(at, decision): &(usize, &Decision)| {
+    let counts = |&(at, decision): &(usize, &Decision)| {
         decision.action != Action::Adopted
             || has_receipt(decision)
             || was_put_back(decision, &all.decisions[at + 1..])

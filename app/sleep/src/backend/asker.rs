@@ -133,8 +133,8 @@ impl CallsAsker {
         let [target, optimizer, judge] = &self.answered;
         match role {
             SleepRole::Target => target,
-            SleepRole::Optimizer => optimizer,
-            SleepRole::Judge => judge,
+            SleepRole::Judge if self.judge.is_some() => judge,
+            SleepRole::Optimizer | SleepRole::Judge => optimizer,
         }
     }
 
