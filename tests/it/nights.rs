@@ -704,6 +704,30 @@ fn a_handoff_ends_with_three_until_every_prompt_is_answered() -> anyhow::Result<
 }
 
 #[test]
+fn the_status_tells_which_prompts_wait_where_and_how_the_night_goes_on() -> anyhow::Result<()> {
+    let house = House::new()?;
+    house.add_session(1)?;
+    let status = || -> anyhow::Result<Value> {
+        Ok(serde_json::from_str(&house.sleep(&["status", "--json"])?.out)?)
+    };
+    assert_eq!(status()?["handoffs"], json!([]));
+    let said = house.sleep(&["run", "--backend", "handoff", "--lookback-hours", "0"])?;
+    assert_eq!(said.code, 3, "{} {}", said.out, said.err);
+    let told = status()?;
+    let waits = &told["handoffs"][0];
+    assert_eq!((&waits["kind"], &waits["answered"]), (&json!("run"), &json!(0)), "{waits}");
+    ensure!(waits["pending"].as_u64().is_some_and(|n| n > 0), "{waits}");
+    let command = waits["command"].as_str().context("a command")?;
+    ensure!(command.starts_with("skillopt sleep run --backend handoff --project "), "{command}");
+    let told = house.sleep(&["status"])?.out;
+    ensure!(told.contains("for answers in ") && told.contains(command), "{told}");
+    answer_all(&house.project().join(".skillopt-sleep-handoff"))?;
+    let told = house.sleep(&["status"])?.out;
+    ensure!(told.contains("handoff: all prompts are answered; go on with: "), "{told}");
+    Ok(())
+}
+
+#[test]
 fn a_change_of_given_tasks_is_told_once_in_each_round_and_in_the_last_one() -> anyhow::Result<()> {
     let house = House::new()?;
     (1..=4).try_for_each(|number| house.add_session(number))?;

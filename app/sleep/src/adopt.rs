@@ -1,6 +1,7 @@
 //! Adoption, rejection and revert of a staged night: locks, journal, backups, receipts. The only code of nights that
 //! writes live documents, and it never overwrites bytes that nobody has seen.
 
+mod again;
 mod choose;
 mod decision;
 mod error;

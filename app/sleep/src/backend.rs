@@ -7,6 +7,7 @@ mod miner;
 mod mock;
 mod modelled;
 mod order;
+mod outage;
 
 pub use asker::{Asker, CallsAsker, NightJournal, NightSample, Reply, SleepModels};
 pub use error::BackendError;

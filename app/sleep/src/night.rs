@@ -50,6 +50,7 @@ pub async fn run_night(
     let for_opening = (plan.clone(), Arc::clone(clock));
     let begun = beside("begin the night", move || Begun::open(&for_opening.0, &for_opening.1));
     let Begun { lock, state_file, state, number, documents, place, evidence } = begun.await??;
+    let outages = answerers.outages();
     let backend = backend_of(answerers, plan, number, (&evidence, watch), ctx);
     let work =
         Work { plan, state: &state, backend: &backend, evidence: &evidence, watch, clock, ctx };
@@ -57,6 +58,7 @@ pub async fn run_night(
     let done = tokio::select! {
         done = work.run(documents, number) => done,
         never = ctx.abort_after_grace() => match never {},
+        never = watch.follow_outages(outages) => match never {},
     };
     let for_keeping = (plan.clone(), Arc::clone(clock));
     beside("keep the night", move || {

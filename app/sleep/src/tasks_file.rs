@@ -11,7 +11,7 @@ use crate::split::{Fractions, SplitRule, assign_splits, overlaps};
 use crate::task::{ReferenceKind, Split, TaskRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the `format` of a file says.
@@ -38,6 +38,10 @@ pub struct TasksFile {
     /// that it does not use them either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub muted: Vec<TaskRecord>,
+    /// Ids of tasks that are part of another one by now, each with that one's: a search does not bring them back while
+    /// it is there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub merged: BTreeMap<String, String>,
 }
 
 impl Default for TasksFile {
@@ -51,6 +55,7 @@ impl Default for TasksFile {
             reviewed: false,
             tasks: Vec::new(),
             muted: Vec::new(),
+            merged: BTreeMap::new(),
         }
     }
 }
@@ -151,6 +156,7 @@ fn read_object(mut fields: Map<String, Value>) -> Result<TasksFile, TasksFilePro
     };
     Ok(TasksFile {
         muted,
+        merged: texts_by_name(&mut fields, "merged")?,
         project: text(&mut fields, "project")?,
         transcript_source: text(&mut fields, "transcript_source")?,
         target_skill_path: text(&mut fields, "target_skill_path")?,
@@ -171,6 +177,22 @@ fn text(fields: &mut Map<String, Value>, field: &'static str) -> Result<String, 
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(TasksFileProblem::NotAText(field)),
     }
+}
+
+fn texts_by_name(
+    fields: &mut Map<String, Value>,
+    field: &'static str,
+) -> Result<BTreeMap<String, String>, TasksFileProblem> {
+    let named = match fields.remove(field) {
+        None | Some(Value::Null) => return Ok(BTreeMap::new()),
+        Some(Value::Object(named)) => named,
+        Some(_) => return Err(TasksFileProblem::NotNamedTexts(field)),
+    };
+    let text = |(name, value)| match value {
+        Value::String(text) => Ok((name, text)),
+        _ => Err(TasksFileProblem::NotNamedTexts(field)),
+    };
+    named.into_iter().map(text).collect()
 }
 
 fn read_tasks(tasks: Vec<Value>) -> Result<Vec<TaskRecord>, TasksFileProblem> {

@@ -50,8 +50,12 @@ impl Adopter {
     /// The real place of a folder that may be read: the same roots as for writing.
     ///
     /// # Errors
-    /// [`AdoptError::Path`] that says which rule it breaks.
+    /// [`AdoptError::Path`] that says which rule it breaks; [`AdoptError::BadRequest`] when none is named.
     pub fn readable_folder(&self, typed: &str) -> Result<PathBuf, AdoptError> {
+        if typed.trim().is_empty() {
+            let text = "say which folder is meant: a path from the root, such as /home/me/project";
+            return Err(AdoptError::BadRequest(text.to_owned()));
+        }
         Ok(self.roots.resolve_folder(typed)?)
     }
 

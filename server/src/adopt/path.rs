@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 const MAX_LEN: usize = 4096;
+const FILE_FORM: &str = "give a path from the root, such as /home/me/SKILL.md or ~/SKILL.md";
+const FOLDER_FORM: &str = "give a path from the root, such as /home/me/project or ~/project";
 
 /// Where skills may be adopted.
 #[derive(Clone, Debug)]
@@ -129,7 +131,7 @@ impl AdoptRoots {
     /// # Errors
     /// [`PathError`] that says which rule it breaks.
     pub fn resolve_folder(&self, typed: &str) -> Result<PathBuf, PathError> {
-        let path = self.expand_any(typed)?;
+        let path = self.expand_any(typed, FOLDER_FORM)?;
         let real = path.canonicalize().map_err(|_| PathError::NoFolderToRead(path.clone()))?;
         if !self.roots.iter().any(|root| real.starts_with(root)) {
             return Err(PathError::OutsideToRead { real, roots: self.shown().join(", ") });
@@ -163,15 +165,15 @@ impl AdoptRoots {
     }
 
     fn expand(&self, typed: &str) -> Result<PathBuf, PathError> {
-        let path = self.expand_any(typed)?;
+        let path = self.expand_any(typed, FILE_FORM)?;
         if typed.ends_with('/') || !is_markdown(&path) {
             return Err(PathError::Form("the path must end in .md"));
         }
         Ok(path)
     }
 
-    /// A path from the root, without `..`.
-    fn expand_any(&self, typed: &str) -> Result<PathBuf, PathError> {
+    /// A path from the root, without `..`. `form` says how one looks.
+    fn expand_any(&self, typed: &str, form: &'static str) -> Result<PathBuf, PathError> {
         if typed.len() > MAX_LEN || typed.chars().any(char::is_control) {
             return Err(PathError::Form("the path is too long or has control characters in it"));
         }
@@ -181,7 +183,7 @@ impl AdoptRoots {
             (None, _) => PathBuf::from(typed),
         };
         if !path.is_absolute() {
-            return Err(PathError::Form("give a path from the root: one that begins with / or ~/"));
+            return Err(PathError::Form(form));
         }
         if path.components().any(|part| part == Component::ParentDir) {
             return Err(PathError::Form("give the path without `..`"));

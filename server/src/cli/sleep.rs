@@ -9,6 +9,7 @@ mod night;
 mod report;
 mod schedule;
 mod status;
+mod waits;
 
 use super::Exit;
 use super::output::Output;

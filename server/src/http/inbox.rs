@@ -110,7 +110,11 @@ pub(crate) async fn go_on(
     }
     let n_missing = prompts.iter().filter(|prompt| prompt.answer.is_none()).count();
     if n_missing > 0 {
-        let text = format!("{n_missing} prompts have no answer yet; answer them first");
+        let prompts = match n_missing {
+            1 => "1 prompt has".to_owned(),
+            n => format!("{n} prompts have"),
+        };
+        let text = format!("{prompts} no answer yet; every prompt needs one first");
         return Err(ApiError::Conflict(text));
     }
     let shared = state.clone();

@@ -42,7 +42,7 @@ pub(crate) enum ApiError {
         /// All differences, the safe ones too.
         differences: Vec<ConfigDifference>,
     },
-    /// The path may not be written, or read.
+    /// The path may not be read or written.
     PathNotAllowed(String),
     /// The body is too large.
     TooLarge,

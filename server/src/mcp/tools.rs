@@ -175,7 +175,7 @@ pub(super) static TOOLS: [Tool; 14] = [
     Tool {
         name: "sleep_nights",
         title: "List nights",
-        about: "All nights of the project, newest first.",
+        about: "Nights of the project that laid a proposal aside, newest first.",
         command: &["sleep", "nights"],
         arguments: &[&[&a::PROJECT, &a::JSON]],
         required: &[],

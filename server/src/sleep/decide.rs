@@ -10,6 +10,7 @@ use skillopt_sleep::adopt::{
     AdoptError, Adoption, Derived, Places, Receipt, Reverted, Selection, adopt, recover, reject,
     reopen, revert,
 };
+use skillopt_sleep::redact::redact;
 use skillopt_sleep::stage::{Manifest, Role, SkillName};
 use skillopt_store::AuditRow;
 use std::path::Path;
@@ -206,7 +207,7 @@ pub(crate) async fn reject_night(
     })
     .await?;
     if !made.is_empty() {
-        let reason = rejection.reason.to_owned();
+        let reason = redact(rejection.reason).text;
         note(hosting, "reject_night", rejection.actor, dir, reason).await;
     }
     keep_folder(hosting, dir).await;
@@ -235,7 +236,7 @@ pub(crate) async fn reopen_night(
     .await?;
     let keys: Vec<String> = made.into_iter().map(|decision| decision.target).collect();
     if !keys.is_empty() {
-        let detail = format!("{}: {}", keys.join(", "), reopening.reason);
+        let detail = format!("{}: {}", keys.join(", "), redact(reopening.reason).text);
         note(hosting, "reopen_night", reopening.actor, dir, detail).await;
     }
     keep_folder(hosting, dir).await;

@@ -49,7 +49,7 @@ pub enum ProblemCode {
     BadConfig,
     /// The run cannot go on with what differs, listed one by one; a fork can.
     NeedsFork,
-    /// The path may not be written, or read.
+    /// The path may not be read or written.
     PathNotAllowed,
     /// The body is too large.
     TooLarge,

@@ -19,7 +19,7 @@ pub enum Action {
     Adopted,
     /// The proposal will not become live.
     Rejected,
-    /// A rejection was taken back.
+    /// A rejection was taken back, or what was put back waits again.
     Reopened,
     /// The document from before came back.
     Reverted,
@@ -121,6 +121,16 @@ impl Decisions {
                 && decision.role().as_ref() == Some(role)
         };
         self.decisions.iter().rfind(of_role).filter(|decision| decision.action == Action::Rejected)
+    }
+
+    /// The last time that a document was put back, unless it was opened again since.
+    #[must_use]
+    pub fn put_back(&self, role: &Role) -> Option<&Decision> {
+        let of_role = |decision: &&Decision| {
+            matches!(decision.action, Action::Reverted | Action::Reopened)
+                && decision.role().as_ref() == Some(role)
+        };
+        self.decisions.iter().rfind(of_role).filter(|decision| decision.action == Action::Reverted)
     }
 
     /// The last decision of a kind about a document.

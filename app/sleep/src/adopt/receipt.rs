@@ -3,7 +3,7 @@
 
 use super::error::AdoptError;
 use super::journal::{Kind, backup_at};
-use super::live_file::{self, LiveFile};
+use super::live_file::{self, LiveFile, Mode};
 use crate::stage::{Role, SkillName, check_name, safe_live_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -155,6 +155,29 @@ pub(super) fn all(dir: &Path) -> Result<Vec<Receipt>, AdoptError> {
     let mut rows = Receipts::read(dir, Kind::Legacy)?.rows;
     rows.extend(Receipts::read(dir, Kind::Skills)?.rows);
     Ok(rows)
+}
+
+/// Takes receipts out of the lists. A list without any is removed, as it was before the first one. The caller holds the
+/// lock of the folder.
+pub(super) fn put_away(dir: &Path, roles: &[Role]) -> Result<(), AdoptError> {
+    for kind in [Kind::Legacy, Kind::Skills] {
+        let mut receipts = Receipts::read(dir, kind)?;
+        let n_before = receipts.rows.len();
+        receipts.rows.retain(|receipt| !roles.contains(&receipt.role));
+        if receipts.rows.len() == n_before {
+            continue;
+        }
+        let path = &receipts.path;
+        let done = match receipts.rows.is_empty() {
+            true => live_file::remove(path),
+            false => {
+                let mode = receipts.file.as_ref().map_or(Mode::Private, Mode::Like);
+                live_file::replace(path, &receipts.with(&[])?, mode)
+            }
+        };
+        done.map_err(AdoptError::io("write", path))?;
+    }
+    Ok(())
 }
 
 /// The backup's bytes, if they are what the receipt says.

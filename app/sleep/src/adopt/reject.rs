@@ -6,10 +6,12 @@ use super::journal::Journal;
 use super::locks::lock_staging;
 use super::receipt;
 use super::transaction::canonical;
+use crate::redact::redact;
 use crate::stage::{Manifest, Role};
 use std::path::Path;
 
-/// Rejects proposals of a night; without `roles`, all that are not adopted. What is rejected already stays so.
+/// Rejects proposals of a night; without `roles`, all that are not adopted, those that were put back among them. What is
+/// rejected already stays so.
 ///
 /// # Errors
 /// [`AdoptError`]; nothing is noted then.
@@ -26,7 +28,7 @@ pub fn reject(
     decide(dir, roles, Action::Rejected, reason, actor, at_ms)
 }
 
-/// Opens rejected proposals again; without `roles`, all of them.
+/// Opens proposals again that were rejected, or adopted and put back; without `roles`, all of them.
 ///
 /// # Errors
 /// [`AdoptError`]; nothing is noted then.
@@ -63,25 +65,33 @@ fn decide(
         )));
     }
     let (decisions, receipts) = (Decisions::read(&dir)?, receipt::all(&dir)?);
-    let is_open = |role: &Role| !receipts.iter().any(|receipt| receipt.role == *role);
+    let has_receipt = |role: &Role| receipts.iter().any(|receipt| receipt.role == *role);
+    let is_back = |role: &Role| has_receipt(role) && decisions.put_back(role).is_some();
+    let is_open = |role: &Role| !has_receipt(role) || is_back(role);
+    let mut back = Vec::new();
     let mut made = Vec::new();
     for role in known.iter().filter(|role| roles.is_empty() || roles.contains(role)) {
-        if let Some(receipt) = receipts.iter().find(|receipt| receipt.role == *role) {
+        if !is_open(role) {
             if roles.is_empty() && known.iter().any(is_open) {
                 continue;
             }
-            return Err(Refusal::AlreadyAdopted(receipt.role.clone()).into());
+            return Err(Refusal::AlreadyAdopted(role.clone()).into());
         }
         let is_rejected = decisions.rejection(role).is_some();
-        if is_rejected == (action == Action::Rejected) {
+        if is_back(role) {
+            back.push(role.clone());
+        } else if is_rejected == (action == Action::Rejected) {
             continue;
         }
         made.push(Decision {
-            reason: reason.trim().to_owned(),
+            // A person may quote what was wrong, secrets and all.
+            reason: redact(reason.trim()).text,
             ..Decision::new(action, role, actor, at_ms)
         });
     }
     if !made.is_empty() {
+        // The decision comes last: without it, a document without a receipt waits.
+        receipt::put_away(&dir, &back)?;
         decision::append(&dir, made.clone())?;
     }
     Ok(made)

@@ -50,13 +50,13 @@ pub fn revert(
     let decisions = Decisions::read(&dir)?;
     for receipt in &chosen {
         check_place(&receipt.live_path, places)?;
-        if decisions.last(Action::Reverted, &receipt.role).is_none() {
+        if decisions.put_back(&receipt.role).is_none() {
             check(receipt)?;
         }
     }
     let mut reverted = Vec::new();
     for receipt in chosen {
-        let (decision, is_new) = match decisions.last(Action::Reverted, &receipt.role) {
+        let (decision, is_new) = match decisions.put_back(&receipt.role) {
             Some(done) => (done.clone(), false),
             None => (revert_one(&dir, &receipt, actor, at_ms)?, true),
         };

@@ -108,21 +108,34 @@ pub fn decisions(dir: &Path) -> Result<Vec<Decision>, AdoptError> {
     let dir = canonical(dir)?;
     let receipts = receipt::all(&dir)?;
     let all = Decisions::read(&dir)?;
-    let counts = |decision: &&Decision| {
-        decision.action != Action::Adopted
-            || receipts.iter().any(|receipt| {
-                let last = all.last(Action::Adopted, &receipt.role);
-                last.is_some_and(|last| std::ptr::eq(last, *decision))
-                    && decision.sha256_after.as_ref() == Some(&receipt.after)
-            })
+    let has_receipt = |decision: &Decision| {
+        receipts.iter().any(|receipt| {
+            let last = all.last(Action::Adopted, &receipt.role);
+            last.is_some_and(|last| std::ptr::eq(last, decision))
+                && decision.sha256_after.as_ref() == Some(&receipt.after)
+        })
     };
-    Ok(all.decisions.iter().filter(counts).cloned().collect())
+    let counts = |&(at, decision): &(usize, &Decision)| {
+        decision.action != Action::Adopted
+            || has_receipt(decision)
+            || was_put_back(decision, &all.decisions[at + 1..])
+    };
+    Ok(all.decisions.iter().enumerate().filter(counts).map(|(_, one)| one.clone()).collect())
+}
+
+/// Only what came to its end can be put back; the receipt of it may be gone by now.
+fn was_put_back(adopted: &Decision, later: &[Decision]) -> bool {
+    let mut of_target = later.iter().filter(|decision| {
+        decision.target == adopted.target
+            && matches!(decision.action, Action::Adopted | Action::Reverted)
+    });
+    of_target.next().is_some_and(|next| next.action == Action::Reverted)
 }
 
 fn state_of(row: &Row, decisions: &Decisions, receipts: &[Receipt]) -> RowState {
     let role: &Role = &row.role;
     if let Some(receipt) = receipts.iter().find(|receipt| receipt.role == *role).cloned() {
-        return match decisions.last(Action::Reverted, role).cloned() {
+        return match decisions.put_back(role).cloned() {
             Some(decision) => RowState::Reverted { receipt, decision },
             // The decision is noted before the write: only that of this very adoption counts.
             None => RowState::Adopted {

@@ -2,6 +2,7 @@
 //! either the old or the new documents, entirely.
 
 use super::Places;
+use super::again::open_again;
 use super::decision::{self, Action, Decision, Decisions};
 use super::error::{AdoptError, Refusal};
 use super::journal::{Journal, JournalReceipt, JournalTarget, Kind, backup_at, file_id};
@@ -93,6 +94,8 @@ pub fn adopt_watched(
     let held = held.and(lock_targets(rows.iter().map(|row| row.live_path.as_path()), places)?);
     let receipts = Receipts::read(&dir, kind)?;
     let plan = plan(&dir, &manifest, &rows, adoption, places, &receipts)?;
+    open_again(&dir, rows.iter().map(|row| &row.role), &adoption.actor, adoption.at_ms)?;
+    let receipts = Receipts::read(&dir, kind)?;
     let done = Transaction { dir: &dir, kind, plan, receipts, adoption, places, watcher }.run();
     if matches!(done, Err(AdoptError::Interrupted)) {
         Held::die(held);
@@ -150,7 +153,8 @@ fn plan<'a>(
     let decisions = Decisions::read(dir)?;
     let mut planned = Vec::new();
     for row in rows {
-        if receipts.of(&row.role).is_some() {
+        let is_back = decisions.put_back(&row.role).is_some();
+        if receipts.of(&row.role).is_some() && !is_back {
             return Err(Refusal::AlreadyAdopted(row.role.clone()).into());
         }
         if decisions.rejection(&row.role).is_some() {

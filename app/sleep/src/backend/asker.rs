@@ -1,12 +1,14 @@
 //! How a question reaches a model: through the engine's `Calls` (ledger first, hard budgets, one flight for the same
 //! question), or any other way that answers questions, such as a person's.
 
+use super::outage::never_answered;
 use super::{BackendError, Draw, SleepRole};
 use crate::evidence::Evidence;
 use async_trait::async_trait;
 use serde_json::json;
 use skillopt_domain::event::{EventKind, Progress};
 use skillopt_domain::hash::Sha256Hex;
+use skillopt_domain::outage::Outage;
 use skillopt_domain::outcome::{RolloutSet, Sample};
 use skillopt_domain::spend::{Role, SpendByRole};
 use skillopt_engine::calls::{Answer, CallError, Calls, Flights};
@@ -17,6 +19,7 @@ use skillopt_engine::ports::{
 };
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A reply with where it came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,6 +96,8 @@ pub struct CallsAsker {
     judge: Option<Calls>,
     is_simulated: bool,
     sample: NightSample,
+    /// Target, optimizer and judge were called and gave an answer.
+    answered: [AtomicBool; 3],
 }
 
 impl CallsAsker {
@@ -120,6 +125,16 @@ impl CallsAsker {
             judge,
             is_simulated: all.into_iter().flatten().any(|model| model.is_simulated()),
             sample,
+            answered: Default::default(),
+        }
+    }
+
+    fn answered(&self, role: SleepRole) -> &AtomicBool {
+        let [target, optimizer, judge] = &self.answered;
+        match role {
+            SleepRole::Target => target,
+            SleepRole::Judge if self.judge.is_some() => judge,
+            SleepRole::Optimizer | SleepRole::Judge => optimizer,
         }
     }
 
@@ -164,8 +179,20 @@ impl Asker for CallsAsker {
             fresh: self.sample.fresh.clone(),
         };
         let (calls, of_calls) = self.of(role);
-        match calls.ask(of_calls, request, &sample).await {
-            Ok(Answer { reply, key, cached }) => Ok(Reply { reply, key: Some(key), cached }),
+        let answered = self.answered(role);
+        // Dropping the call is safe: nothing came of it, and the night ends.
+        let result = tokio::select! {
+            biased;
+            result = calls.ask(of_calls, request, &sample) => result,
+            outage = never_answered(calls.model(of_calls), answered) => {
+                return Err(unreachable(role, &outage));
+            }
+        };
+        match result {
+            Ok(Answer { reply, key, cached }) => {
+                answered.fetch_or(!cached, Ordering::AcqRel);
+                Ok(Reply { reply, key: Some(key), cached })
+            }
             Err(error) => Err(failure(role, error)),
         }
     }
@@ -173,6 +200,12 @@ impl Asker for CallsAsker {
     fn spend(&self) -> SpendByRole {
         self.calls.meter.spend()
     }
+}
+
+fn unreachable(role: SleepRole, outage: &Outage) -> BackendError {
+    let Outage { endpoint, model, error, .. } = outage;
+    let message = format!("{model} at {endpoint} has answered no call of this night: {error}");
+    BackendError::Fatal { role, message }
 }
 
 fn failure(role: SleepRole, error: CallError) -> BackendError {

@@ -80,11 +80,20 @@ impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, ConfigError { place, key, problem }) in self.0.iter().enumerate() {
             let end = if at == 0 { "" } else { "\n" };
-            let colon = if key.is_empty() { "" } else { ": " };
+            let (key, colon) = match key.is_empty() || says(place, key) {
+                true => ("", ""),
+                false => (key.as_str(), ": "),
+            };
             write!(f, "{end}{place}: {key}{colon}{problem}")?;
         }
         Ok(())
     }
+}
+
+/// A flag such as `--backend` or `--set backend` says its key already.
+fn says(place: &str, key: &str) -> bool {
+    let last = place.rsplit(' ').next().unwrap_or(place);
+    place.starts_with("--") && last.trim_start_matches("--").replace('-', "_") == key
 }
 
 /// The config file of a state folder: `config.json`, else `config.yaml`, else `config.yml`.

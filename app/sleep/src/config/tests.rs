@@ -150,6 +150,17 @@ fn f33_the_fraction_that_a_person_set_counts(#[case] set: &[(&str, f64)], #[case
     assert_eq!(with(&set).val_fraction(), expect);
 }
 
+#[rstest]
+#[case("--backend", "--backend: `\"cluade\"` is not one of")]
+#[case("--set backend", "--set backend: `\"cluade\"` is not one of")]
+#[case("form", "form: backend: `\"cluade\"` is not one of")]
+fn an_error_about_a_flag_says_its_key_once(#[case] flag: &str, #[case] words: &str) {
+    let mut sources = sources(&[("backend", json!("cluade"))]);
+    flag.clone_into(&mut sources.overrides[0].flag);
+    let err = load(&sources).unwrap_err().to_string();
+    assert!(err.starts_with(words), "{err}");
+}
+
 #[test]
 fn f19_an_unknown_backend_is_an_error_with_a_suggestion_and_never_mock() {
     let err = from_file("config.json", r#"{"backend": "cluade"}"#, &[]).unwrap_err().to_string();

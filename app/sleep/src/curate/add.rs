@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub struct Added {
     /// Tasks that were not there before.
     pub n_new: usize,
-    /// Tasks that were there already, muted ones too: they stay as they were.
+    /// Tasks that were there already, muted and merged ones too: they stay as they were.
     pub n_known: usize,
 }
 
@@ -19,6 +19,9 @@ pub struct Added {
 pub fn add_tasks(file: &mut TasksFile, found: &[TaskRecord], choice: SplitChoice) -> Added {
     let mut ids: BTreeSet<String> =
         file.tasks.iter().chain(&file.muted).map(|task| task.id.clone()).collect();
+    let merged = file.merged.iter().filter(|(_, into)| ids.contains(*into));
+    let merged: Vec<String> = merged.map(|(id, _)| id.clone()).collect();
+    ids.extend(merged);
     let new: Vec<TaskRecord> =
         found.iter().filter(|task| ids.insert(task.id.clone())).map(TaskRecord::redacted).collect();
     let added = Added { n_new: new.len(), n_known: found.len() - new.len() };

@@ -214,6 +214,10 @@ fn merge(file: &mut TasksFile, ids: &[String], keep: &str) -> Result<String, Cur
         if !hint.is_empty() && hint != kept.skill_hint.trim() {
             kept.skill_hint.clear();
         }
+        for into in file.merged.values_mut().filter(|into| **into == other.id) {
+            keep.clone_into(into);
+        }
+        file.merged.insert(other.id.clone(), keep.to_owned());
         join(kept, other);
     }
     Ok(words)

@@ -166,6 +166,32 @@ fn found_tasks_join_and_those_that_are_there_stay() {
 }
 
 #[test]
+fn a_task_that_was_merged_away_is_not_found_again_until_the_merge_is_undone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let curated = CuratedFile::new(dir.path().join("p.json"));
+    let fill = |new: &mut TasksFile| {
+        *new = file();
+        Ok((String::new(), ()))
+    };
+    curated.change("", fill).expect("written");
+    let first = curated.read().expect("read");
+    let merge = Change::Merge { ids: names(&["a", "b"]), keep: "a".into() };
+    let merged = |file: &mut TasksFile| change(file, &merge).map(|words| (words, ()));
+    curated.change(&first.version, merged).expect("merged");
+    let second = curated.read().expect("the ids are read again");
+    assert_eq!(second.file.merged["b"], "a");
+    let mut again = second.file.clone();
+    let added = add_tasks(&mut again, &file().tasks, choice());
+    assert_eq!(added, Added { n_new: 0, n_known: 3 });
+    assert_eq!((ids(&again.tasks), again.reviewed), (vec!["a", "c"], true));
+    change(&mut again, &Change::Delete(names(&["a"]))).expect("deleted");
+    let added = add_tasks(&mut again, &file().tasks, choice());
+    assert_eq!(added.n_new, 2, "what it was part of is gone");
+    curated.undo(&second.version).expect("undone");
+    assert_eq!(curated.read().expect("read").file, first.file);
+}
+
+#[test]
 fn a_change_is_made_from_what_was_seen_and_can_be_undone() {
     let dir = tempfile::tempdir().expect("a folder");
     let curated = CuratedFile::new(dir.path().join("tasks/p.json"));

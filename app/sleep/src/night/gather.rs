@@ -216,16 +216,18 @@ fn often_words(often: &[Recurrence], tasks: &[TaskRecord]) -> Vec<String> {
 fn left_words(chosen: &ChosenTasks) -> Vec<String> {
     let mut words = Vec::new();
     if !chosen.over_limit.is_empty() {
-        let n = chosen.over_limit.len();
-        words.push(format!(
-            "{n} tasks were left for another night: there are more than a night takes"
-        ));
+        let were = tasks_were(chosen.over_limit.len());
+        words.push(format!("{were} left for another night: there are more than a night takes"));
     }
     if !chosen.off_target.is_empty() {
-        let n = chosen.off_target.len();
-        words.push(format!("{n} tasks were left out: the target skill is not about them"));
+        let were = tasks_were(chosen.off_target.len());
+        words.push(format!("{were} left out: not what the target skill is about"));
     }
     words
+}
+
+fn tasks_were(n: usize) -> String {
+    if n == 1 { "1 task was".to_owned() } else { format!("{n} tasks were") }
 }
 
 /// Sessions of which only tasks beyond the limit are left come again with the next harvest. Tasks of other sessions are

@@ -7,11 +7,13 @@ use crate::handoff::Handoff;
 use crate::harvest::HarvestOptions;
 use crate::prompts::Prompts;
 use crate::task::TaskRecord;
+use skillopt_domain::outage::Outage;
 use skillopt_engine::calls::Flights;
 use skillopt_engine::meter::Meter;
 use skillopt_engine::ports::Ledger;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// What a night is to do.
 #[derive(Clone, Debug)]
@@ -65,4 +67,18 @@ pub enum Answerers {
     },
     /// Somebody else, such as a person with files.
     Other(Arc<dyn Asker>),
+}
+
+impl Answerers {
+    /// When endpoints of the models stop answering, and answer again.
+    pub(super) fn outages(&self) -> Vec<watch::Receiver<Option<Outage>>> {
+        match self {
+            Self::Mock | Self::Other(_) => Vec::new(),
+            Self::Models { models, .. } => {
+                let SleepModels { target, optimizer, judge } = models;
+                let all = [Some(target), Some(optimizer), judge.as_ref()];
+                all.into_iter().flatten().filter_map(|model| model.outages()).collect()
+            }
+        }
+    }
 }

@@ -3,9 +3,13 @@
 use crate::backend::{Asker, Phase};
 use crate::consolidate::{NightEvent, NightSink};
 use crate::harvest::Harvest;
+use futures::future::join_all;
 use skillopt_domain::night::edit::Target;
 use skillopt_domain::night::{NightProgress, NightStage};
+use skillopt_domain::outage::Outage;
 use skillopt_domain::spend::Spend;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
@@ -15,6 +19,24 @@ pub struct Watch {
     progress: watch::Sender<NightProgress>,
     harvest: watch::Sender<Option<Harvest>>,
     asker: Mutex<Option<Arc<dyn Asker>>>,
+    told: Mutex<Told>,
+}
+
+/// What a night does, and what does not answer meanwhile.
+#[derive(Debug, Default)]
+struct Told {
+    doing: String,
+    /// By the number of the model.
+    down: BTreeMap<usize, String>,
+}
+
+impl Told {
+    fn words(&self) -> String {
+        // Two models may be one endpoint.
+        let down: BTreeSet<&str> = self.down.values().map(String::as_str).collect();
+        let doing = Some(self.doing.as_str()).filter(|doing| !doing.is_empty());
+        down.into_iter().chain(doing).collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl Default for Watch {
@@ -23,6 +45,7 @@ impl Default for Watch {
             progress: watch::Sender::new(NightProgress::start()),
             harvest: watch::Sender::new(None),
             asker: Mutex::default(),
+            told: Mutex::default(),
         }
     }
 }
@@ -57,11 +80,43 @@ impl Watch {
 
     /// A stage begins.
     pub(super) fn stage(&self, stage: NightStage, doing: &str) {
+        let words = self.told(|told| doing.clone_into(&mut told.doing));
         self.change(|now| {
             now.stage = stage;
-            doing.clone_into(&mut now.doing);
+            now.doing = words;
             (now.done, now.total) = (0, None);
         });
+    }
+
+    /// Tells when endpoints do not answer, and when they do again. Ends with the night. Safe to drop.
+    pub(super) async fn follow_outages(
+        &self,
+        models: Vec<watch::Receiver<Option<Outage>>>,
+    ) -> Infallible {
+        let all = models.into_iter().enumerate();
+        join_all(all.map(|(number, outages)| self.follow(number, outages))).await;
+        std::future::pending().await
+    }
+
+    async fn follow(&self, number: usize, mut outages: watch::Receiver<Option<Outage>>) {
+        // What was known before the night has been seen; it may be over, until a call fails.
+        while outages.changed().await.is_ok() {
+            let outage = outages.borrow_and_update().clone();
+            let words = self.told(|told| {
+                match outage {
+                    Some(outage) => told.down.insert(number, outage_words(&outage)),
+                    None => told.down.remove(&number),
+                };
+            });
+            self.change(|now| now.doing = words);
+        }
+    }
+
+    /// Changes what is told, and says it in words.
+    fn told(&self, change: impl FnOnce(&mut Told)) -> String {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut told);
+        told.words()
     }
 
     pub(super) fn counted(&self, done: u32, total: u32) {
@@ -120,6 +175,11 @@ impl NightSink for Watch {
             | NightEvent::StageEnded { .. } => {}
         }
     }
+}
+
+fn outage_words(outage: &Outage) -> String {
+    let Outage { endpoint, model, error, .. } = outage;
+    format!("{model} at {endpoint} does not answer: {error}")
 }
 
 fn words(phase: Phase) -> (NightStage, &'static str) {

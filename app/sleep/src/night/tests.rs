@@ -4,6 +4,7 @@ mod failures;
 mod handoff;
 mod keys;
 mod logged;
+mod outages;
 mod privacy;
 mod stages;
 mod waiting;

@@ -41,6 +41,9 @@ pub enum TasksFileProblem {
     /// A field of the file is no list.
     #[error("field `{0}` must be a list")]
     NotAList(&'static str),
+    /// A field of the file is no object of texts.
+    #[error("field `{0}` must be an object whose values are texts")]
+    NotNamedTexts(&'static str),
     /// An entry of the list is no task.
     #[error("task {0} is not an object")]
     NotATask(usize),

@@ -38,7 +38,7 @@ pub(crate) enum SleepCommand {
     Schedule(ScheduleArgs),
     /// Take such schedules away.
     Unschedule(UnscheduleArgs),
-    /// All nights of the project, newest first.
+    /// Nights of the project that laid a proposal aside, newest first. The dashboard lists dry runs and empty ones, too.
     Nights(NightArgs),
     /// What a night would change, as a unified diff.
     Diff(DiffArgs),

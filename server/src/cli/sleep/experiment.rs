@@ -9,6 +9,7 @@ mod told;
 use super::args::{CommonArgs, ExperimentArgs, ExperimentCommand, GateArg, PersonaArg};
 use super::forecast::calls_line;
 use super::night::tell_progress;
+use super::report::n_of;
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -223,14 +224,14 @@ fn limit(count: u32) -> Option<usize> {
 
 fn tell(report: &ProofReport, output: &Output) {
     output.line(&format!(
-        "{} by {}: held-out {} -> {} (n {}) over {} tasks in {} nights",
+        "{} by {}: held-out {} -> {} (n {}) over {} in {}",
         report.persona,
         report.backend,
         score(report.baseline_holdout),
         score(report.after_holdout),
         report.n_validated,
-        report.n_tasks,
-        report.nights_run
+        n_of(&report.n_tasks, "task"),
+        n_of(&report.nights_run, "night")
     ));
     if let Some(harmful) = &report.harmful {
         output.line(&format!("harmful edit: {}", harmful.words()));

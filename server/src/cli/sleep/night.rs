@@ -2,7 +2,8 @@
 
 use super::args::CommonArgs;
 use super::forecast::forecast_lines;
-use super::report::{night_json, tell_night};
+use super::report::{night_json, one_line, tell_night};
+use super::waits::prompts_wait;
 use super::{order, refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -145,7 +146,8 @@ fn progress_line(now: &NightProgress) -> String {
         Some(total) => format!(" {}/{total}", now.done),
         None => String::new(),
     };
-    format!("[sleep] {}: {}{count}", now.stage.as_str(), now.doing)
+    // It may quote what a provider said.
+    format!("[sleep] {}: {}{count}", now.stage.as_str(), one_line(&now.doing))
 }
 
 fn failed(
@@ -205,7 +207,8 @@ fn pending(output: &Output, args: &CommonArgs, handoff: Option<&Handoff>) -> Exi
         output.line(&text.to_string());
     } else {
         output.line(&format!(
-            "{n} prompts wait for answers in {}; put each answer into answers/<id>.md and run the same command again",
+            "{} for answers in {}; put each answer into answers/<id>.md and run the same command again",
+            prompts_wait(n),
             dir.join("PROMPTS.md").display()
         ));
     }

@@ -5,6 +5,7 @@ use crate::sleep::NightSetup;
 use serde_json::{Value, json};
 use skillopt_domain::night::edit::{EditRecord, GuidanceRecord};
 use skillopt_sleep::night::NightResult;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The JSON of `run` and `dry-run`: the reference system's fields, and further ones.
@@ -59,8 +60,10 @@ pub(super) fn tell_night(result: &NightResult, setup: &NightSetup, output: &Outp
     let report = &result.report;
     let simulated = if setup.config.spends() { "" } else { " (simulated)" };
     output.line(&format!(
-        "night {}{simulated}: {} sessions, {} tasks",
-        report.night, report.n_sessions, report.n_tasks
+        "night {}{simulated}: {}, {}",
+        report.night,
+        n_of(&report.n_sessions, "session"),
+        n_of(&report.n_tasks, "task")
     ));
     if report.n_tasks > 0 {
         output.line(&format!(
@@ -136,6 +139,13 @@ fn turns_text(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// `1 edit`, `2 edits`.
+pub(super) fn n_of(n: &dyn Display, thing: &str) -> String {
+    let n = n.to_string();
+    let end = if n == "1" { "" } else { "s" };
+    format!("{n} {thing}{end}")
+}
+
 /// Text of strangers on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -157,6 +167,11 @@ mod tests {
         assert_eq!(guidance_line(&guidance), "+ [skill/guidance] Keep it short.");
         guidance.accepted = false;
         assert!(guidance_line(&guidance).starts_with("- "));
+    }
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| n_of(&n, "edit")), ["0 edits", "1 edit", "2 edits"]);
     }
 
     #[test]

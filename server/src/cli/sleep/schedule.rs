@@ -102,7 +102,7 @@ fn by_system(
         return Ok(Step::Over(Exit::Done));
     }
     if let Err(err) = install(with, &job, setup, env) {
-        refuse(output, common.json, "schedule_failed", &err.to_string());
+        refuse(output, common.json, "schedule_failed", &told(with, &err));
         if !common.json {
             output.line(&text_of(with, &job)?);
         }
@@ -132,12 +132,13 @@ pub(super) async fn unschedule(
         None | Some(SchedulerArg::Server) => server::unschedule(&which, data_dir).await?,
         Some(_) => 0,
     };
-    let done = uninstall(args.with.unwrap_or_else(usual), &which, &setup, env);
+    let with = args.with.unwrap_or_else(usual);
+    let done = uninstall(with, &which, &setup, env);
     match done {
         // Where the server was the only clock, there need not be another one.
         Err(InstallError::NoProgram { .. }) if is_any && n_of_server > 0 => {}
         Err(err) => {
-            refuse(output, common.json, "schedule_failed", &err.to_string());
+            refuse(output, common.json, "schedule_failed", &told(with, &err));
             return Ok(Exit::Failed);
         }
         Ok(()) => {}
@@ -150,6 +151,20 @@ pub(super) async fn unschedule(
         (false, _) => output.line("no night is scheduled here any more"),
     }
     Ok(Exit::Done)
+}
+
+/// Why it failed, and which clocks there are where this one is missing.
+fn told(with: SchedulerArg, err: &InstallError) -> String {
+    let others = match (with, err) {
+        (SchedulerArg::Cron, InstallError::NoProgram { .. }) => {
+            "; name another clock: `--with systemd`, or `--with server` for nights of `skillopt serve`"
+        }
+        (_, InstallError::NoProgram { .. }) => {
+            "; name another clock: `--with server` for nights of `skillopt serve`"
+        }
+        _ => "",
+    };
+    format!("{err}{others}")
 }
 
 /// The clock that this system has.
@@ -280,4 +295,23 @@ fn night_args(setup: &NightSetup, args: &CommonArgs, data_dir: &Path) -> Vec<Str
         out.push("--auto-adopt".to_owned());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_clock_is_missing_others_are_named() {
+        let missing = InstallError::NoProgram {
+            program: "crontab".to_owned(),
+            reason: std::io::ErrorKind::NotFound.into(),
+        };
+        let text = told(SchedulerArg::Cron, &missing);
+        assert!(text.contains("--with systemd") && text.contains("--with server"), "{text}");
+        let text = told(SchedulerArg::Systemd, &missing);
+        assert!(text.contains("--with server") && !text.contains("--with systemd"), "{text}");
+        let refused = InstallError::NotOurs("/unit".into());
+        assert_eq!(told(SchedulerArg::Cron, &refused), refused.to_string());
+    }
 }

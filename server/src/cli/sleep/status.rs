@@ -2,6 +2,7 @@
 
 use super::args::{CommonArgs, DiffArgs};
 use super::report::{edit_line, one_line, plain};
+use super::waits::{tell_waits, waits_json};
 use super::{refuse, refuse_order};
 use crate::cli::Exit;
 use crate::cli::output::Output;
@@ -78,6 +79,7 @@ fn status_json(
         "staged_skills": rows.0,
         "adopted_skills": rows.1,
         "has_managed_proposal": has_managed,
+        "handoffs": waits_json(setup),
     });
     if let Some(fault) = fault {
         value["staging_error"] = json!(fault);
@@ -111,6 +113,7 @@ fn tell(
     let history = state.history_of(&setup.project());
     output.line(&format!("project: {}", setup.project()));
     output.line(&format!("nights: {}", history.len()));
+    tell_waits(setup, output);
     let Some(night) = night else {
         match fault {
             Some(fault) => output.error(fault),

@@ -403,6 +403,20 @@ async fn an_evidence_log_that_is_a_link_is_not_read() {
     world.get(&path).await.is_problem(409, "conflict");
 }
 
+#[tokio::test]
+async fn a_night_without_a_project_is_asked_for_one() {
+    let world = World::with_home().await;
+    for order in [json!({"backend": "mock"}), json!({"project": " ", "backend": "mock"})] {
+        let answer = world.post("/api/v1/sleep/nights", &order).await;
+        let problem = answer.is_problem(400, "bad_request");
+        assert!(problem["detail"].as_str().unwrap().contains("/home/me/project"), "{problem}");
+    }
+    let order = json!({"project": "somewhere", "backend": "mock"});
+    let answer = world.post("/api/v1/sleep/nights", &order).await;
+    let problem = answer.is_problem(403, "path_not_allowed");
+    assert!(!problem.to_string().contains("SKILL.md"), "a folder is meant: {problem}");
+}
+
 #[rstest]
 #[case("../other/SKILL.md")]
 #[case("/etc/SKILL.md")]

@@ -80,8 +80,83 @@ fn some_of_the_edits_are_adopted_with_their_own_hash_and_the_chosen_edits_are_no
     assert!(
         matches!(state(&dir, &Role::Memory), RowState::Reverted { decision, .. } if decision.actor == "bob")
     );
+}
+
+fn actions(dir: &Path) -> Vec<Action> {
+    decisions(dir).unwrap().into_iter().map(|decision| decision.action).collect()
+}
+
+#[test]
+fn what_was_put_back_is_adopted_again_with_one_receipt_and_put_back_again() {
+    let world = World::new();
+    let dir = world.pair();
+    let list =
+        || -> Value { serde_json::from_str(&read(&dir.join("adopted_legacy.json"))).unwrap() };
+    world.adopt(&dir, Selection::Managed).unwrap();
+    revert(&dir, &[Role::Memory], "bob", AT, &world.places()).unwrap();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    assert_eq!((read(&world.memory()).as_str(), list().as_array().unwrap().len()), (NEW, 2));
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Adopted { decision: Some(_), .. }));
     let err = world.adopt(&dir, Selection::Memory).unwrap_err();
-    assert!(matches!(err, AdoptError::Refused(Refusal::AlreadyAdopted(_))), "{err}");
+    assert!(matches!(err, AdoptError::Refused(Refusal::AlreadyAdopted(Role::Memory))), "{err}");
+    let reverted = revert(&dir, &[Role::Memory], "bob", AT, &world.places()).unwrap();
+    assert!(reverted[0].is_new && read(&world.memory()) == OLD);
+    let told = [Action::Adopted, Action::Adopted, Action::Reverted, Action::Reopened];
+    assert_eq!(actions(&dir), [&told[..], &[Action::Adopted, Action::Reverted]].concat());
+}
+
+#[test]
+fn what_was_put_back_and_edited_since_is_not_adopted_and_stays_put_back() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    revert(&dir, &[], "bob", AT, &world.places()).unwrap();
+    fs::write(world.memory(), "typed\n").unwrap();
+    assert!(is_changed(&world.adopt(&dir, Selection::Memory).unwrap_err()));
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Reverted { .. }));
+}
+
+#[test]
+fn c65_a_crash_while_it_is_adopted_again_leaves_a_proposal_that_waits() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Memory).unwrap();
+    revert(&dir, &[], "bob", AT, &world.places()).unwrap();
+    let stop = |step| if step == Step::Commit { Err(Stop::Crash) } else { Ok(()) };
+    adopt_watched(&dir, &adoption(Selection::Memory), &world.places(), &stop).unwrap_err();
+    recover(&dir, &world.places()).unwrap();
+    assert_eq!(
+        (state(&dir, &Role::Memory), read(&world.memory()).as_str()),
+        (RowState::Pending, OLD)
+    );
+    assert_eq!(actions(&dir), [Action::Adopted, Action::Reverted, Action::Reopened]);
+    world.adopt(&dir, Selection::Memory).unwrap();
+    assert_eq!(read(&world.memory()), NEW);
+}
+
+#[test]
+fn c68_what_was_put_back_can_be_rejected_or_opened_again() {
+    let world = World::new();
+    let dir = world.pair();
+    world.adopt(&dir, Selection::Managed).unwrap();
+    revert(&dir, &[], "bob", AT, &world.places()).unwrap();
+    reject(&dir, &[Role::Memory], "it misled", "anna", AT).unwrap();
+    assert!(matches!(state(&dir, &Role::Memory), RowState::Rejected(_)));
+    assert!(matches!(state(&dir, &Role::ManagedSkill), RowState::Reverted { .. }));
+    assert_eq!(reopen(&dir, &[], "", "anna", AT).unwrap().len(), 2);
+    assert_eq!(state(&dir, &Role::Memory), RowState::Pending);
+    assert_eq!(state(&dir, &Role::ManagedSkill), RowState::Pending);
+    assert!(!dir.join("adopted_legacy.json").exists(), "no receipt is left");
+    world.adopt(&dir, Selection::Managed).unwrap();
+}
+
+#[test]
+fn a_secret_in_the_reason_of_a_rejection_is_masked() {
+    let world = World::new();
+    let dir = world.pair();
+    let made = reject(&dir, &[], "it quotes password=hunter2-hunter2", "anna", AT).unwrap();
+    assert!(made[0].reason.starts_with("it quotes"), "{}", made[0].reason);
+    assert!(!read(&dir.join("decision.json")).contains("hunter2"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ async fn tasks_beyond_the_limit_wait_also_those_of_a_session_of_which_one_was_tr
     world.session("one", &["Write a letter to Ann", "Write a poem on the sea"]);
     let voice = willing();
     let first = world.run(world.models(&voice)).await.unwrap();
-    assert!(has_note(&first, "1 tasks were left for another night"), "{:?}", first.report.notes);
+    assert!(has_note(&first, "1 task was left for another night"), "{:?}", first.report.notes);
     let second = world.run(world.models(&voice)).await.unwrap();
     assert_eq!(voice.asked(Purpose::Mine).len(), 1, "the session was taken");
     let mut all = [intents(&first), intents(&second)].concat();
@@ -94,7 +94,7 @@ async fn tasks_that_a_target_skill_is_not_about_are_told_so_and_not_mined_every_
     world.session("two", &["Compose a poem on the sea"]);
     let first = world.run(world.models(&willing())).await.unwrap();
     assert_eq!(intents(&first), ["Write letters to Ann"]);
-    assert!(has_note(&first, "1 tasks were left out: the target skill is not about them"));
+    assert!(has_note(&first, "1 task was left out: not what the target skill is about"));
     assert!(!has_note(&first, "another night"), "{:?}", first.report.notes);
     let voice = willing();
     world.run(world.models(&voice)).await.unwrap();

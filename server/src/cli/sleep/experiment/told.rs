@@ -1,6 +1,7 @@
 //! What experiments come to, for people and as JSON. Every score has its n, and a simulation says that it is one.
 
 use crate::cli::narrate::money;
+use crate::cli::sleep::report::n_of;
 use crate::sleep::Lab;
 use serde_json::{Value, json};
 use skillopt_sleep::experiment::{BenchReport, NightTrace, TestScore, TransferReport};
@@ -19,12 +20,12 @@ pub(super) fn tested(score: Option<TestScore>) -> String {
 
 pub(super) fn night_line(night: &NightTrace) -> String {
     format!(
-        "  night {}: {} -> {} (n {}), {} edits, {}",
+        "  night {}: {} -> {} (n {}), {}, {}",
         night.night,
         score(night.baseline),
         score(night.candidate),
         night.n_validated,
-        night.n_edits,
+        n_of(&night.n_edits, "edit"),
         if night.accepted { "accepted" } else { "not accepted" }
     )
 }
