@@ -29,8 +29,10 @@ pub(super) enum Shown {
 
 /// Edits of this document can be left out.
 pub(super) fn is_choice(detail: &NightDetail, proposal: &NightProposal) -> bool {
-    let is_open = detail.night.decision == NightDecision::Waiting && detail.refusal.is_empty();
-    let is_decided = detail.receipts.iter().any(|receipt| receipt.key == proposal.key);
+    let is_open = matches!(detail.night.decision, NightDecision::Waiting | NightDecision::Reverted)
+        && detail.refusal.is_empty();
+    let last = detail.receipts.iter().rfind(|receipt| receipt.key == proposal.key);
+    let is_decided = last.is_some_and(|receipt| receipt.deed != "reverted");
     is_open && !is_decided && proposal.whole.is_empty() && proposal.edits.len() > 1
 }
 

@@ -33,11 +33,14 @@ pub(super) fn Decide(night: NightState) -> impl IntoView {
     dynamic(move || if is_open.get() { view! { <Panel night/> }.into_any() } else { nothing() })
 }
 
-/// There is something to decide, or to be told why there is not.
+/// There is something to decide, or to be told why there is not. What was put back can be decided again.
 fn is_open(detail: &NightDetail) -> bool {
     let is_undecided = matches!(
         detail.night.decision,
-        NightDecision::None | NightDecision::Waiting | NightDecision::Stale
+        NightDecision::None
+            | NightDecision::Waiting
+            | NightDecision::Stale
+            | NightDecision::Reverted
     );
     is_undecided && !detail.proposals.is_empty()
 }
@@ -48,13 +51,11 @@ fn why_not(detail: &NightDetail) -> String {
         return detail.refusal.clone();
     }
     match detail.night.decision {
-        NightDecision::Waiting => "",
+        NightDecision::Waiting | NightDecision::Reverted => "",
         NightDecision::Stale => "a live file changed since the night",
         NightDecision::None if detail.night.is_dry => "a dry run keeps nothing; run a night",
         NightDecision::None => "the gate did not accept it",
-        NightDecision::Adopted | NightDecision::Rejected | NightDecision::Reverted => {
-            "it is decided already"
-        }
+        NightDecision::Adopted | NightDecision::Rejected => "it is decided already",
     }
     .to_owned()
 }
@@ -344,6 +345,8 @@ mod tests {
         assert!(is_open(&night));
         night.night.decision = NightDecision::Adopted;
         assert!(!is_open(&night));
+        night.night.decision = NightDecision::Reverted;
+        assert!(is_open(&night) && why_not(&night).is_empty(), "it can be adopted again");
     }
 
     #[test]

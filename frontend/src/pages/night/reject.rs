@@ -15,7 +15,10 @@ use skillopt_domain::api::{NightDecision, NightRejection};
 #[component]
 pub(super) fn Reject(night: NightState) -> impl IntoView {
     let can_reject = night.memo(|detail| {
-        matches!(detail.night.decision, NightDecision::Waiting | NightDecision::Stale)
+        matches!(
+            detail.night.decision,
+            NightDecision::Waiting | NightDecision::Stale | NightDecision::Reverted
+        )
     });
     let is_asked = RwSignal::new(false);
     let button = move || {

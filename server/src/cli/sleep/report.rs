@@ -153,7 +153,7 @@ pub(super) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{guidance_line, one_line, plain};
+    use super::{guidance_line, n_of, one_line, plain};
     use skillopt_domain::night::edit::{GuidanceRecord, Target};
 
     #[test]

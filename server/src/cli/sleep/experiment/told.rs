@@ -67,7 +67,7 @@ pub(super) fn bench_json(report: &BenchReport, rollouts_k: u32) -> Value {
         "seed": report.name,
         "held_out_before": passed(report.before),
         "held_out_after": passed(report.after),
-        "n_held_out": n_of(report.after),
+        "n_held_out": n_scored(report.after),
         "improved": report.change().is_some_and(|change| change > 0.0),
         "nights": report.trace.len(),
         "rollouts_k": rollouts_k,
@@ -90,7 +90,7 @@ pub(super) fn transfer_json(report: &TransferReport, rollouts_k: u32) -> Value {
         "direct_target": passed(report.direct_target),
         "transferred": after,
         "transfer_gain": before.zip(after).map(|(before, after)| after - before),
-        "n_held_out": n_of(report.transferred),
+        "n_held_out": n_scored(report.transferred),
         "learned_skill_tail": tail(&report.skill),
         "nights": report.trace.len(),
         "rollouts_k": rollouts_k,
@@ -107,7 +107,7 @@ fn passed(score: Option<TestScore>) -> Option<f64> {
     score.map(|score| score.hard)
 }
 
-fn n_of(score: Option<TestScore>) -> u32 {
+fn n_scored(score: Option<TestScore>) -> u32 {
     score.map_or(0, |score| score.n)
 }
 
