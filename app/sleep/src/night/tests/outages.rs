@@ -54,8 +54,15 @@ impl Model for Dying {
         if self.voice.n_calls() < self.n_answers {
             return self.voice.chat(request, sample, cancel).await;
         }
-        self.outages.send_replace(Some(outage(2_000)));
-        cancel.cancelled().await;
+        // It is tried again and again, and each try that fails is told; an outage that is there is never shorter then.
+        let failing = async {
+            loop {
+                self.outages
+                    .send_modify(|now| *now = Some(now.take().unwrap_or_else(|| outage(2_000))));
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            }
+        };
+        let _never: Option<()> = cancel.run_until_cancelled(failing).await;
         Err(error(ModelErrorKind::Cancelled))
     }
 }
@@ -103,8 +110,8 @@ async fn a_night_waits_for_an_endpoint_that_answered_before() {
         let mut counts = watch.subscribe();
         counts.wait_for(|now| now.doing.contains("does not answer") && now.done > 0).await.unwrap();
         model.outages.send_replace(Some(outage(40_000)));
-        // Time stands still until nothing else is left to do.
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        // Time stands still until nothing else is left to do. Between two tries the endpoint is there again.
+        tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
         model.outages.send_replace(None);
         counts.wait_for(|now| !now.doing.contains("does not answer")).await.unwrap();
         control.cancel();
