@@ -45,7 +45,8 @@ fn check(target: &str, optimizer: &str) -> anyhow::Result<()> {
         &target_backend,
         &optimizer_backend,
         "model.target_api_key_env=MY_OWN_API_KEY",
-        "model.max_retries=1",
+        // Which calls fail depends on their order; all attempts of a stage must not.
+        "model.max_retries=3",
         "train.num_epochs=1",
         "env.limit=14",
         "limits.error_share=1",
