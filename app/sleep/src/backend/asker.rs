@@ -1,7 +1,7 @@
 //! How a question reaches a model: through the engine's `Calls` (ledger first, hard budgets, one flight for the same
 //! question), or any other way that answers questions, such as a person's.
 
-use super::outage::never_answered;
+use super::outage::{is_same_endpoint, never_answered};
 use super::{BackendError, Draw, SleepRole};
 use crate::evidence::Evidence;
 use async_trait::async_trait;
@@ -96,7 +96,7 @@ pub struct CallsAsker {
     judge: Option<Calls>,
     is_simulated: bool,
     sample: NightSample,
-    /// Target, optimizer and judge were called and gave an answer.
+    /// The endpoints of target, optimizer and judge were called and gave an answer.
     answered: [AtomicBool; 3],
 }
 
@@ -135,6 +135,16 @@ impl CallsAsker {
             SleepRole::Target => target,
             SleepRole::Judge if self.judge.is_some() => judge,
             SleepRole::Optimizer | SleepRole::Judge => optimizer,
+        }
+    }
+
+    /// An endpoint answered: known to all whom it serves.
+    fn note_answer(&self, from: &dyn Model) {
+        for role in [SleepRole::Target, SleepRole::Optimizer, SleepRole::Judge] {
+            let (calls, of_calls) = self.of(role);
+            if is_same_endpoint(from, calls.model(of_calls)) {
+                self.answered(role).store(true, Ordering::Release);
+            }
         }
     }
 
@@ -179,18 +189,20 @@ impl Asker for CallsAsker {
             fresh: self.sample.fresh.clone(),
         };
         let (calls, of_calls) = self.of(role);
-        let answered = self.answered(role);
+        let model = calls.model(of_calls);
         // Dropping the call is safe: nothing came of it, and the night ends.
         let result = tokio::select! {
             biased;
             result = calls.ask(of_calls, request, &sample) => result,
-            outage = never_answered(calls.model(of_calls), answered) => {
+            outage = never_answered(model, self.answered(role)) => {
                 return Err(unreachable(role, &outage));
             }
         };
         match result {
             Ok(Answer { reply, key, cached }) => {
-                answered.fetch_or(!cached, Ordering::AcqRel);
+                if !cached {
+                    self.note_answer(model);
+                }
                 Ok(Reply { reply, key: Some(key), cached })
             }
             Err(error) => Err(failure(role, error)),

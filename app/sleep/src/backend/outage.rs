@@ -24,6 +24,11 @@ pub(super) async fn never_answered(model: &dyn Model, has_answered: &AtomicBool)
     std::future::pending().await
 }
 
+/// Whether two models are out together: what one of them knows of its endpoint counts for the other one.
+pub(super) fn is_same_endpoint(one: &dyn Model, other: &dyn Model) -> bool {
+    one.outages().zip(other.outages()).is_some_and(|(one, other)| one.same_channel(&other))
+}
+
 fn is_long(outage: &Outage) -> bool {
     outage.next_try_ms.saturating_sub(outage.since_ms) > LONG_MS
 }

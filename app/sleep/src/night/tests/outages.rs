@@ -4,10 +4,11 @@ use super::*;
 use skillopt_domain::outage::Outage;
 use tokio::sync::watch::{Receiver, Sender};
 
-/// A model that answers `n_answers` calls; then its endpoint is out.
+/// A model that answers `n_answers` calls, but none of a purpose; then its endpoint is out.
 struct Dying {
     voice: Arc<Voice>,
     n_answers: u64,
+    unanswered: Option<Purpose>,
     outages: Sender<Option<Outage>>,
 }
 
@@ -19,7 +20,12 @@ impl std::fmt::Debug for Dying {
 
 impl Dying {
     fn new(n_answers: u64) -> Arc<Self> {
-        Arc::new(Self { voice: willing(), n_answers, outages: Sender::new(Some(outage(1_000))) })
+        Self::but(n_answers, None)
+    }
+
+    fn but(n_answers: u64, unanswered: Option<Purpose>) -> Arc<Self> {
+        let outages = Sender::new(Some(outage(1_000)));
+        Arc::new(Self { voice: willing(), n_answers, unanswered, outages })
     }
 }
 
@@ -51,7 +57,8 @@ impl Model for Dying {
         sample: &Sample,
         cancel: &CancellationToken,
     ) -> Result<ChatReply, ModelError> {
-        if self.voice.n_calls() < self.n_answers {
+        let is_answered = self.unanswered != Some(request.purpose);
+        if is_answered && self.voice.n_calls() < self.n_answers {
             return self.voice.chat(request, sample, cancel).await;
         }
         // It is tried again and again, and each try that fails is told; an outage that is there is never shorter then.
@@ -114,6 +121,26 @@ async fn a_night_waits_for_an_endpoint_that_answered_before() {
         tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
         model.outages.send_replace(None);
         counts.wait_for(|now| !now.doing.contains("does not answer")).await.unwrap();
+        control.cancel();
+    };
+    let (done, ()) = tokio::join!(night, look);
+    assert!(done.unwrap_err().is_cancelled());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_night_waits_for_an_endpoint_that_answered_in_another_role() {
+    let world = World::new().given(letters());
+    let model = Dying::but(u64::MAX, Some(Purpose::Reflect));
+    let (watch, (control, ctx)) = (Arc::new(Watch::default()), RunControl::new());
+    let plan = world.plan();
+    let answerers = world.capped(Arc::clone(&model) as _, None);
+    let night = run_night(&plan, answerers, &watch, &world.clock, &ctx);
+    let look = async {
+        let mut counts = watch.subscribe();
+        counts.wait_for(|now| now.doing.contains("does not answer")).await.unwrap();
+        assert!(model.voice.n_calls() > 0, "the target was answered");
+        model.outages.send_replace(Some(outage(40_000)));
+        tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
         control.cancel();
     };
     let (done, ()) = tokio::join!(night, look);
