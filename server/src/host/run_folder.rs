@@ -20,6 +20,7 @@ pub struct DiskRunFolder {
     root: PathBuf,
     /// Unlocked when it is dropped.
     _lock: File,
+    is_locked: bool,
 }
 
 impl DiskRunFolder {
@@ -34,15 +35,23 @@ impl DiskRunFolder {
         let path = root.join(LOCK_FILE);
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let lock = lock.map_err(|err| error(err.to_string()))?;
-        match lock.try_lock() {
-            Ok(()) => {}
+        let is_locked = match lock.try_lock() {
+            Ok(()) => true,
             Err(TryLockError::WouldBlock) => {
                 return Err(error("another process writes to it".into()));
             }
             // File systems without locks: the lease of the run still keeps two engines apart.
-            Err(TryLockError::Error(err)) => tracing::warn!("cannot lock the run folder: {err}"),
-        }
-        Ok(Self { root: root.to_owned(), _lock: lock })
+            Err(TryLockError::Error(err)) => {
+                tracing::warn!("cannot lock the run folder: {err}");
+                false
+            }
+        };
+        Ok(Self { root: root.to_owned(), _lock: lock, is_locked })
+    }
+
+    /// That nobody else holds it is certain: the file system has locks.
+    pub(super) fn is_locked(&self) -> bool {
+        self.is_locked
     }
 
     fn path(&self, relative: &str) -> Result<PathBuf, StoreError> {

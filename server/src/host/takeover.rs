@@ -73,11 +73,13 @@ impl Hosting {
 }
 
 /// Both signs together: its process is gone here, and nobody holds the run folder. One alone could lie
-/// when processes cannot see each other.
+/// when processes cannot see each other. A folder that is not there, as on another machine, tells nothing, nor does one
+/// that cannot be locked.
 fn is_dead(lease: &Lease, row: &RunRow) -> bool {
     let pid = lease.owner.split(':').next().and_then(|pid| pid.parse::<u32>().ok());
     let proc = Path::new("/proc");
     let is_gone =
         pid.is_some_and(|pid| proc.join("self").exists() && !proc.join(pid.to_string()).exists());
-    is_gone && DiskRunFolder::open(Path::new(&row.out_root)).is_ok()
+    let folder = Path::new(&row.out_root);
+    is_gone && folder.is_dir() && DiskRunFolder::open(folder).is_ok_and(|held| held.is_locked())
 }

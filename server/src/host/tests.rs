@@ -386,6 +386,14 @@ async fn a_run_of_a_dead_process_is_taken_at_once_and_that_of_a_living_one_is_no
     scene.hosting.take_if_dead(&run).await.expect("taken");
     assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Interrupted);
 
+    // Its folder is on another machine, where its process may well be.
+    let run = held_by("4294967295:elsewhere").await;
+    let folder = store.run_row(&run).await.expect("row").out_root;
+    std::fs::remove_dir_all(&folder).expect("removed");
+    scene.hosting.take_if_dead(&run).await.expect("left alone");
+    assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Queued);
+    assert!(!Path::new(&folder).exists(), "to look makes none");
+
     let run = held_by("1:alive").await;
     scene.hosting.take_if_dead(&run).await.expect("left alone");
     assert_eq!(store.run_row(&run).await.expect("row").status, RunStatus::Queued);

@@ -139,6 +139,7 @@ fn the_prompts_of_an_attempt_are_what_was_sent_and_not_what_was_said_about_it() 
 fn a_second_holder_is_refused_until_the_first_one_lets_go() {
     let dir = tempfile::tempdir().expect("folder");
     let first = DiskRunFolder::open(dir.path()).expect("opened");
+    assert!(first.is_locked());
     let err = DiskRunFolder::open(dir.path()).expect_err("refused");
     assert!(err.to_string().contains("another process writes to it"), "{err}");
     drop(first);
