@@ -1,6 +1,6 @@
 //! Whole training runs through the binary, over the simulated models and over HTTP.
 
-use crate::binary::{Said, history, train};
+use crate::binary::{Said, command, history, train};
 use crate::fake_server::FakeServer;
 use anyhow::Context;
 use axum::http::StatusCode;
@@ -133,7 +133,14 @@ fn after_a_preflight_at_a_wrong_address_the_same_command_with_the_right_one_gets
     let said = train_over_http(&data, &right.url, &out, &[])?;
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("the folder goes to a new run"), "{}", said.err);
-    assert_ne!(said.json()?["run_id"], failed.json()?["run_id"]);
+    let failed = failed.json()?["run_id"].as_str().context("a run")?.to_owned();
+    assert_ne!(said.json()?["run_id"], failed.as_str());
+    let copy = dir.path().join("copy");
+    let export = ["runs", "export", &failed, "--format", "python", "--output"];
+    let refused = Said::from(command(&data).args(export).arg(&copy).output()?);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert!(refused.err.contains("belongs to run"), "{}", refused.err);
+    assert!(!copy.exists(), "what is in the folder is of another run");
     Ok(())
 }
 

@@ -79,6 +79,13 @@ async fn for_python(
         "the run is {}: its folder is being written; pause or cancel it first",
         row.status.as_str()
     );
+    if let Some(by) = store.find_run_by_out_root(&row.out_root).await?.filter(|by| by != run) {
+        anyhow::bail!(
+            "the run had done nothing, and its folder {} belongs to run {} now; export that one",
+            row.out_root,
+            by.short()
+        );
+    }
     let (source, target) = (PathBuf::from(&row.out_root), std::path::absolute(target)?);
     let config = to_python_yaml(&row.config, &run_config(&row.config)?, &target)?;
     let folder = target.clone();
