@@ -1,7 +1,7 @@
 //! How a question reaches a model: through the engine's `Calls` (ledger first, hard budgets, one flight for the same
 //! question), or any other way that answers questions, such as a person's.
 
-use super::outage::{is_same_endpoint, never_answered};
+use super::outage::{Contact, is_same_endpoint};
 use super::{BackendError, Draw, SleepRole};
 use crate::evidence::Evidence;
 use async_trait::async_trait;
@@ -19,7 +19,6 @@ use skillopt_engine::ports::{
 };
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A reply with where it came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,8 +95,8 @@ pub struct CallsAsker {
     judge: Option<Calls>,
     is_simulated: bool,
     sample: NightSample,
-    /// The endpoints of target, optimizer and judge were called and gave an answer.
-    answered: [AtomicBool; 3],
+    /// Of target, optimizer and judge.
+    contacts: [Contact; 3],
 }
 
 impl CallsAsker {
@@ -125,12 +124,12 @@ impl CallsAsker {
             judge,
             is_simulated: all.into_iter().flatten().any(|model| model.is_simulated()),
             sample,
-            answered: Default::default(),
+            contacts: Default::default(),
         }
     }
 
-    fn answered(&self, role: SleepRole) -> &AtomicBool {
-        let [target, optimizer, judge] = &self.answered;
+    fn contact(&self, role: SleepRole) -> &Contact {
+        let [target, optimizer, judge] = &self.contacts;
         match role {
             SleepRole::Target => target,
             SleepRole::Judge if self.judge.is_some() => judge,
@@ -143,7 +142,7 @@ impl CallsAsker {
         for role in [SleepRole::Target, SleepRole::Optimizer, SleepRole::Judge] {
             let (calls, of_calls) = self.of(role);
             if is_same_endpoint(from, calls.model(of_calls)) {
-                self.answered(role).store(true, Ordering::Release);
+                self.contact(role).note_answer();
             }
         }
     }
@@ -189,12 +188,15 @@ impl Asker for CallsAsker {
             fresh: self.sample.fresh.clone(),
         };
         let (calls, of_calls) = self.of(role);
-        let model = calls.model(of_calls);
-        // Dropping the call is safe: nothing came of it, and the night ends.
+        let (model, contact) = (calls.model(of_calls), self.contact(role));
+        if let Some(outage) = contact.given_up() {
+            return Err(unreachable(role, outage));
+        }
+        // Dropping the call is safe: it has no answer, and the night ends.
         let result = tokio::select! {
             biased;
             result = calls.ask(of_calls, request, &sample) => result,
-            outage = never_answered(model, self.answered(role)) => {
+            outage = contact.never_answered(model) => {
                 return Err(unreachable(role, &outage));
             }
         };

@@ -2,6 +2,7 @@
 
 use super::*;
 use skillopt_domain::outage::Outage;
+use std::time::Duration;
 use tokio::sync::watch::{Receiver, Sender};
 
 /// A model that answers `n_answers` calls, but none of a purpose; then its endpoint is out.
@@ -24,7 +25,7 @@ impl Dying {
     }
 
     fn but(n_answers: u64, unanswered: Option<Purpose>) -> Arc<Self> {
-        let outages = Sender::new(Some(outage(1_000)));
+        let outages = Sender::new(Some(outage()));
         Arc::new(Self { voice: willing(), n_answers, unanswered, outages })
     }
 }
@@ -61,12 +62,11 @@ impl Model for Dying {
         if is_answered && self.voice.n_calls() < self.n_answers {
             return self.voice.chat(request, sample, cancel).await;
         }
-        // It is tried again and again, and each try that fails is told; an outage that is there is never shorter then.
+        // It is tried again and again, and each try that fails is told.
         let failing = async {
             loop {
-                self.outages
-                    .send_modify(|now| *now = Some(now.take().unwrap_or_else(|| outage(2_000))));
-                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                self.outages.send_replace(Some(outage()));
+                tokio::time::sleep(Duration::from_secs(1)).await;
             }
         };
         let _never: Option<()> = cancel.run_until_cancelled(failing).await;
@@ -74,12 +74,15 @@ impl Model for Dying {
     }
 }
 
-fn outage(next_try_ms: u64) -> Outage {
+/// Longer than a night waits for an endpoint that never answered, and between two tries.
+const LONG: Duration = Duration::from_millis(90_500);
+
+fn outage() -> Outage {
     Outage {
         endpoint: "http://127.0.0.1:1/v1".to_owned(),
         model: "m".to_owned(),
         since_ms: 0,
-        next_try_ms,
+        next_try_ms: 2_000,
         error: "cannot connect".to_owned(),
     }
 }
@@ -96,7 +99,6 @@ async fn a_night_whose_endpoint_never_answered_tells_it_and_ends_with_address_an
         let words = "m at http://127.0.0.1:1/v1 does not answer: cannot connect; ";
         let mut counts = watch.subscribe();
         counts.wait_for(|now| now.doing.starts_with(words)).await.unwrap();
-        model.outages.send_replace(Some(outage(40_000)));
     };
     let (done, ()) = tokio::join!(night, look);
     let failure = done.unwrap_err().to_string();
@@ -116,9 +118,7 @@ async fn a_night_waits_for_an_endpoint_that_answered_before() {
     let look = async {
         let mut counts = watch.subscribe();
         counts.wait_for(|now| now.doing.contains("does not answer") && now.done > 0).await.unwrap();
-        model.outages.send_replace(Some(outage(40_000)));
-        // Time stands still until nothing else is left to do. Between two tries the endpoint is there again.
-        tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+        tokio::time::sleep(LONG).await;
         model.outages.send_replace(None);
         counts.wait_for(|now| !now.doing.contains("does not answer")).await.unwrap();
         control.cancel();
@@ -139,8 +139,7 @@ async fn a_night_waits_for_an_endpoint_that_answered_in_another_role() {
         let mut counts = watch.subscribe();
         counts.wait_for(|now| now.doing.contains("does not answer")).await.unwrap();
         assert!(model.voice.n_calls() > 0, "the target was answered");
-        model.outages.send_replace(Some(outage(40_000)));
-        tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+        tokio::time::sleep(LONG).await;
         control.cancel();
     };
     let (done, ()) = tokio::join!(night, look);
